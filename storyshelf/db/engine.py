@@ -1,0 +1,89 @@
+"""The connection pool and the one way to open a transaction."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import asyncpg
+from sqlalchemy.engine import CursorResult
+from sqlalchemy.engine.url import URL, make_url
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.sql import Executable
+
+from storyshelf.errors import BadInputError
+
+STATEMENT_TIMEOUT_S = 25  # under half a lease: a statement that hangs must not cost the job
+IDLE_IN_TRANSACTION_S = 30  # a held transaction stops vacuum, and with it the queue
+CONNECT_TIMEOUT_S = 10
+
+
+@dataclass(slots=True)
+class Tx:
+    """An open transaction. Store functions take it first and never commit."""
+
+    connection: AsyncConnection
+    committed: list[Callable[[], None]] = field(default_factory=list)
+
+    async def execute(self, statement: Executable, values: Any = None) -> CursorResult[Any]:
+        """Run one statement in this transaction."""
+        return await self.connection.execute(statement, values)
+
+    async def driver(self) -> "asyncpg.Connection[asyncpg.Record]":
+        """Return the asyncpg connection below, for statements that are hot enough to be raw."""
+        raw = await self.connection.get_raw_connection()
+        found = raw.driver_connection
+        assert found is not None, "an open transaction has a connection"
+        return found  # type: ignore[no-any-return]  # SQLAlchemy types the driver as Any
+
+    def after_commit(self, call: Callable[[], None]) -> None:
+        """Have `call` run once the commit has succeeded; never if it does not."""
+        self.committed.append(call)
+
+
+class Database:
+    """A pool on one PostgreSQL; the url may be any `postgresql://` form."""
+
+    def __init__(self, url: str, *, pool_size: int = 5, application: str = "storyshelf") -> None:
+        self.url = asyncpg_url(url)
+        self.engine: AsyncEngine = create_async_engine(
+            self.url,
+            pool_size=pool_size,
+            max_overflow=pool_size,
+            pool_pre_ping=True,  # after a restart of the database the first caller must not fail
+            connect_args={
+                "timeout": CONNECT_TIMEOUT_S,
+                "server_settings": {
+                    "application_name": application,
+                    "statement_timeout": f"{STATEMENT_TIMEOUT_S}s",
+                    "idle_in_transaction_session_timeout": f"{IDLE_IN_TRANSACTION_S}s",
+                    "timezone": "UTC",
+                },
+            },
+        )
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Tx]:
+        """Open a transaction that commits at the end of the block, or not at all."""
+        async with self.engine.connect() as connection:
+            tx = Tx(connection)
+            async with connection.begin():
+                yield tx
+        for call in tx.committed:
+            call()
+
+    async def close(self) -> None:
+        """Give every connection back to the server."""
+        await self.engine.dispose()
+
+
+def asyncpg_url(url: str) -> URL:
+    """Return the url for SQLAlchemy's asyncpg dialect, whatever PostgreSQL form was given."""
+    parsed = make_url(url)
+    if parsed.get_backend_name() not in {"postgresql", "postgres"}:
+        raise BadInputError(
+            "The database url is not a PostgreSQL one",
+            where=f"{parsed.drivername}://…",
+            next_step="Give postgresql://user:password@host:port/name.",
+        )
+    return parsed.set(drivername="postgresql+asyncpg")
