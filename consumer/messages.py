@@ -1,0 +1,332 @@
+"""What the parent and its child say to each other; every field has a bound.
+
+The child renders hostile pages, so the parent believes nothing of what it says beyond these types.
+A `bytes` field travels raw behind the JSON header, never inside it (see `consumer.channel`), which
+is why it has a default.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from storyshelf.ids import BlobKey, StoryId
+
+MAX_SIDE_PX = (
+    16_384  # Chromium's texture limit; a taller surface is tiled or cut by the GPU process
+)
+MAX_FILES = 20_000  # what an upload may hold
+MAX_STORIES = 5_000  # what an index may hold
+MAX_BASE_OR_HEAD_BYTES = 128 << 20  # 25 Mpx of noise is 100 MB as a PNG
+MAX_TIMEOUT_MS = 600_000  # no single request is worth more than ten minutes of a lease
+
+RequestId = Annotated[int, Field(ge=0, lt=2**53)]
+Text = Annotated[str, Field(max_length=4_000)]
+ShortText = Annotated[str, Field(max_length=500)]
+StackText = Annotated[str, Field(max_length=20_000)]
+StoryName = Annotated[StoryId, Field(min_length=1, max_length=500)]
+HostName = Annotated[str, Field(pattern=r"^[a-z0-9-]{1,63}\.localhost$")]
+Key = Annotated[BlobKey, Field(pattern=r"^[0-9a-f]{64}$")]
+TimeoutMs = Annotated[int, Field(ge=1, le=MAX_TIMEOUT_MS)]
+Side = Annotated[int, Field(ge=0, le=MAX_SIDE_PX)]
+Count = Annotated[int, Field(ge=0, lt=2**40)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Picture = Annotated[bytes, Field(max_length=MAX_BASE_OR_HEAD_BYTES)]
+Scalar = (
+    None | bool | Annotated[int, Field(ge=-(2**53), le=2**53)]
+    | Annotated[float, Field(allow_inf_nan=False)] | Annotated[str, Field(max_length=200)]
+)  # fmt: skip
+ParameterValue = Scalar | Annotated[list[Scalar], Field(max_length=50)]
+Parameters = Annotated[
+    dict[Annotated[str, Field(max_length=40)], ParameterValue], Field(max_length=20)
+]
+
+
+class Page(StrEnum):
+    """Where a story is rendered."""
+
+    SHARED = "shared"  # the bundle's context, whose HTTP and code caches are warm
+    FRESH = "fresh"  # a context of its own: what a change is confirmed in
+
+
+class Ending(StrEnum):
+    """Whether the picture shows the story."""
+
+    OK = "ok"
+    ERRORED = "errored"
+
+
+class ErrorCode(StrEnum):
+    """Why a story is errored."""
+
+    RENDER_FAILED = "render_failed"
+    PLAY_FAILED = "play_failed"
+    PLAY_TIMEOUT = "play_timeout"
+    RENDER_TIMEOUT = "render_timeout"
+    MISSING_STORY = "missing_story"
+    PAGE_CRASHED = "page_crashed"
+    PAGE_UNRESPONSIVE = "page_unresponsive"
+    NAVIGATED_AWAY = "navigated_away"
+    CONFIG_FAILED = "config_failed"
+
+
+class WarningCode(StrEnum):
+    """What a reader of the picture should know although the story rendered."""
+
+    EMPTY_ROOT = "empty_root"
+    CLIPPED = "clipped"
+    FONT_TIMEOUT = "font_timeout"
+    IMAGE_TIMEOUT = "image_timeout"
+    RESOURCE_FAILED = "resource_failed"
+    BLOCKED_REQUEST = "blocked_request"
+    DIALOG = "dialog"
+    POPUP = "popup"
+    UNSETTLED = "unsettled"
+    UNREADABLE_FILE = "unreadable_file"  # only of ReadStories: a file of stories did not load
+
+
+class Stage(StrEnum):
+    """Real progress inside a capture; each is reported once it has begun."""
+
+    OPENING = "opening"
+    RENDERING = "rendering"
+    SETTLING = "settling"
+    SHOOTING = "shooting"
+    RECOVERING = "recovering"
+
+
+class FailureCode(StrEnum):
+    """Why a request could not be carried out at all; the story is not to blame."""
+
+    NOT_OPEN = "not_open"
+    BUSY = "busy"
+    BROWSER = "browser"
+    BUNDLE = "bundle"
+    TOO_LARGE = "too_large"
+    INTERNAL = "internal"
+
+
+class CompareOutcome(StrEnum):
+    """What the comparison of two pictures says."""
+
+    IDENTICAL = "identical"
+    WITHIN_TOLERANCE = "within_tolerance"
+    CHANGED = "changed"
+    SIZE_CHANGED = "size_changed"
+    UNDECODABLE = "undecodable"
+
+
+@dataclass(frozen=True, slots=True)
+class BundledFile:
+    """A file of the bundle: the path a page asks for, and the blob that answers."""
+
+    path: Annotated[str, Field(min_length=1, max_length=1_024)]
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Serve this bundle from now on; what was open before is closed."""
+
+    id: RequestId
+    host: HostName
+    root: Annotated[str, Field(min_length=1, max_length=4_096)]
+    files: Annotated[tuple[BundledFile, ...], Field(max_length=MAX_FILES)]
+    kind: Literal["open"] = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The bundle is served on this loopback port."""
+
+    id: RequestId
+    port: Annotated[int, Field(ge=1, le=65_535)]
+    kind: Literal["opened"] = "opened"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadStories:
+    """Load the bundle once and say what its stories' parameters ask for."""
+
+    id: RequestId
+    timeout_ms: TimeoutMs
+    kind: Literal["read_stories"] = "read_stories"
+
+
+@dataclass(frozen=True, slots=True)
+class StoryParameters:
+    """The known keys of one story, as the page gave them: still to be parsed."""
+
+    story_id: StoryName
+    storyshelf: Parameters
+    chromatic: Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class StoryWarning:
+    """Something a reader should know, in one line."""
+
+    code: WarningCode
+    text: ShortText
+
+
+Warnings = Annotated[tuple[StoryWarning, ...], Field(max_length=50)]
+
+
+@dataclass(frozen=True, slots=True)
+class StoriesRead:
+    """Every story the loaded bundle knows; `failed` names what would not load."""
+
+    id: RequestId
+    stories: Annotated[tuple[StoryParameters, ...], Field(max_length=MAX_STORIES)]
+    failed: Warnings
+    kind: Literal["stories_read"] = "stories_read"
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """Render one story and take its picture; `timeout_ms` covers all of it, recovery too."""
+
+    id: RequestId
+    story_id: StoryName
+    viewport_width_px: Annotated[int, Field(ge=50, le=4_096)]
+    viewport_height_px: Annotated[int, Field(ge=50, le=4_096)]
+    scale: Annotated[float, Field(ge=0.5, le=4, allow_inf_nan=False)]
+    delay_ms: Annotated[int, Field(ge=0, le=60_000)]
+    page: Page
+    timeout_ms: TimeoutMs
+    kind: Literal["capture"] = "capture"
+
+
+@dataclass(frozen=True, slots=True)
+class StoryError:
+    """Why the story is errored, in its own words; origins are stripped from the stack."""
+
+    code: ErrorCode
+    message: Text
+    stack: StackText
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A story's picture; an errored one may have none (`png` is empty, the sides are 0)."""
+
+    id: RequestId
+    story_id: StoryName
+    ending: Ending
+    error: StoryError | None
+    warnings: Warnings
+    width_px: Side
+    height_px: Side
+    timings_ms: Annotated[
+        dict[
+            Annotated[str, Field(max_length=40)],
+            Annotated[float, Field(ge=0, le=1e8, allow_inf_nan=False)],
+        ],
+        Field(max_length=20),
+    ]
+    png: Picture = b""
+    kind: Literal["captured"] = "captured"
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """How much two pictures may differ and still be called the same."""
+
+    threshold: Share
+    include_aa: bool
+    max_diff_pixels: Count
+    max_diff_ratio: Share
+    faint: Share
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Compare two stored pictures; may be asked for beside a capture."""
+
+    id: RequestId
+    options: CompareOptions
+    base: Picture = b""
+    head: Picture = b""
+    kind: Literal["compare"] = "compare"
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle in pixels, from the upper left."""
+
+    x: Side
+    y: Side
+    width: Side
+    height: Side
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The two sides of a picture in pixels; 0 x 0 where it could not be decoded."""
+
+    width_px: Side
+    height_px: Side
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The comparison; `mask` is a 1-bit PNG to be laid at (mask_x, mask_y), empty for none."""
+
+    id: RequestId
+    outcome: CompareOutcome
+    raw_px: Count
+    changed_px: Count
+    faint_px: Count
+    regions: Annotated[tuple[Box, ...], Field(max_length=1_000)]
+    engine: ShortText
+    engine_version: ShortText
+    metric: ShortText
+    base_size: Size
+    head_size: Size
+    reason: Text
+    mask_x: Side
+    mask_y: Side
+    mask: Picture = b""
+    kind: Literal["compared"] = "compared"
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """End: close the browser and exit; the answer is the end of the stream."""
+
+    id: RequestId
+    kind: Literal["close"] = "close"
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Said once after the start: what this child's pictures are made with."""
+
+    facts: Annotated[dict[Annotated[str, Field(max_length=60)], ShortText], Field(max_length=40)]
+    kind: Literal["ready"] = "ready"
+
+
+@dataclass(frozen=True, slots=True)
+class StageReached:
+    """The capture in flight has reached a stage; the parent may renew its lease on it."""
+
+    id: RequestId
+    story_id: StoryName
+    stage: Stage
+    kind: Literal["stage"] = "stage"
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The request could not be carried out at all."""
+
+    id: RequestId
+    code: FailureCode
+    message: Text
+    kind: Literal["failed"] = "failed"
+
+
+ToChild = Open | ReadStories | Capture | Compare | Close
+FromChild = Ready | Opened | StoriesRead | Captured | Compared | StageReached | Failed
