@@ -23,7 +23,7 @@ class Tx:
     """An open transaction. Store functions take it first and never commit."""
 
     connection: AsyncConnection
-    committed: list[Callable[[], None]] = field(default_factory=list)
+    announced: set[str] = field(default_factory=set)
 
     async def execute(self, statement: Executable, values: Any = None) -> CursorResult[Any]:
         """Run one statement in this transaction."""
@@ -36,9 +36,16 @@ class Tx:
         assert found is not None, "an open transaction has a connection"
         return found  # type: ignore[no-any-return]  # SQLAlchemy types the driver as Any
 
-    def after_commit(self, call: Callable[[], None]) -> None:
-        """Have `call` run once the commit has succeeded; never if it does not."""
-        self.committed.append(call)
+    def announce(self, word: str) -> None:
+        """Have the database's `announce` told of this once the commit has succeeded."""
+        self.announced.add(word)
+
+
+Announce = Callable[[frozenset[str]], None]
+
+
+def keep_quiet(_words: frozenset[str]) -> None:
+    """Announce nothing; polling finds what was committed."""
 
 
 class Database:
@@ -46,6 +53,7 @@ class Database:
 
     def __init__(self, url: str, *, pool_size: int = 5, application: str = "storyshelf") -> None:
         self.url = asyncpg_url(url)
+        self.announce: Announce = keep_quiet  # set by wiring; called after the commit, outside it
         self.engine: AsyncEngine = create_async_engine(
             self.url,
             pool_size=pool_size,
@@ -69,8 +77,8 @@ class Database:
             tx = Tx(connection)
             async with connection.begin():
                 yield tx
-        for call in tx.committed:
-            call()
+        if tx.announced:
+            self.announce(frozenset(tx.announced))
 
     async def close(self) -> None:
         """Give every connection back to the server."""

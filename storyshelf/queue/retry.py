@@ -1,0 +1,27 @@
+"""When a failed attempt may try again: base x 2^n, capped, stretched by jitter."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from storyshelf.queue.job import Failed, Retried
+
+JITTER = 0.2  # a delay is stretched by up to this part of itself, never shortened
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often a kind is tried, and how long it waits between tries."""
+
+    max_attempts: int = 3
+    base: timedelta = timedelta(seconds=5)
+    ceiling: timedelta = timedelta(minutes=10)
+
+    def after_failure(
+        self, charged: int, error: str, draw: Callable[[], float]
+    ) -> Retried | Failed:
+        """Decide what follows a failure; `charged` counts this attempt, `draw` is in [0, 1)."""
+        if charged >= self.max_attempts:
+            return Failed(error)
+        delay = min(self.ceiling, self.base * 2 ** (charged - 1))
+        return Retried(after=delay * (1 + JITTER * draw()), error=error)
