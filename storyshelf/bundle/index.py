@@ -78,7 +78,7 @@ class NoStoriesError(BadInputError):
         super().__init__(
             f"The Storybook has no stories{besides}",
             where=name,
-            next_step="Check the `stories` globs in .storybook/main and that the build found files.",
+            next_step="Check the `stories` globs in .storybook/main, then build again.",
         )
 
 

@@ -3,10 +3,12 @@
 import hashlib
 import re
 import unicodedata
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import attrgetter
 
 from storyshelf.bundle.paths import MAX_PATH_BYTES, parse_path, shown
 from storyshelf.errors import BadInputError
@@ -63,7 +65,9 @@ class Manifest:
     def find(self, path: str) -> BundledFile | None:
         """Look a file up by the path a browser asks for, already percent-decoded."""
         composed = unicodedata.normalize("NFC", path)
-        return next((file for file in self.files if file.path == composed), None)
+        position = bisect_left(self.files, composed, key=attrgetter("path"))
+        found = self.files[position : position + 1]
+        return found[0] if found and found[0].path == composed else None
 
     def case_collisions(self) -> tuple[tuple[str, ...], ...]:
         """Return groups of paths that differ in case only.

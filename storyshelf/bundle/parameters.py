@@ -190,4 +190,4 @@ def _described(value: object) -> str:
         return str(value).lower()
     if isinstance(value, int | float):
         return "a very large number" if abs(value) >= _UNREADABLE else str(value)
-    return {dict: "an object", list: "a list"}.get(type(value), "a value")
+    return "a list" if isinstance(value, list | tuple) else "an object"

@@ -1,0 +1,1 @@
+"""How a build is cut into shards, and how long the rest of it will take. Pure."""
