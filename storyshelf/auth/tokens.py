@@ -1,0 +1,75 @@
+"""Project tokens: how one is made, recognised and hashed."""
+
+import re
+from base64 import urlsafe_b64encode
+from dataclasses import dataclass
+from hashlib import sha256
+
+from storyshelf.errors import StoryshelfError
+from storyshelf.ids import ProjectId, TokenId
+
+PREFIX = "ssp_"
+SECRET_BYTES = 32
+HINT_LENGTH = 8  # of the shown token: enough to tell two apart, useless to guess the rest
+SHAPE = re.compile(r"^ssp_[A-Za-z0-9_-]{43}$")
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """A token at the only moment its text exists here."""
+
+    text: str
+    hint: str
+    secret_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whom a token speaks for."""
+
+    token_id: TokenId
+    token_name: str
+    project_id: ProjectId
+    project_slug: str
+
+    @property
+    def actor(self) -> str:
+        """Return the caller's name for decisions and the audit."""
+        return f"token {self.token_name}"
+
+
+class UnknownTokenError(StoryshelfError):
+    """No token, a malformed one, or one that is not valid (any more)."""
+
+    http_status = 401
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(
+            problem,
+            next_step=(
+                "Pass a project token in STORYSHELF_PROJECT_TOKEN; "
+                "make one with `storyshelf project token SLUG`."
+            ),
+        )
+
+
+def mint(secret: bytes) -> NewToken:
+    """Make a token from 32 bytes of the system's randomness."""
+    assert len(secret) == SECRET_BYTES, "a token carries 256 bits"
+    text = PREFIX + urlsafe_b64encode(secret).rstrip(b"=").decode()
+    return NewToken(text=text, hint=text[: len(PREFIX) + HINT_LENGTH], secret_hash=hash_of(text))
+
+
+def hash_of(text: str) -> bytes:
+    """Return what is stored of a token."""
+    return sha256(text.encode()).digest()
+
+
+def parse_bearer(header: str | None) -> bytes:
+    """Return the stored hash of the token in an Authorization header."""
+    if not header:
+        raise UnknownTokenError("No project token was sent")
+    scheme, _, text = header.partition(" ")
+    if scheme.lower() != "bearer" or not SHAPE.match(text.strip()):
+        raise UnknownTokenError("What was sent is not a project token")
+    return hash_of(text.strip())

@@ -1,0 +1,1 @@
+"""Projects: one Storybook under review each."""

@@ -1,0 +1,62 @@
+"""A project, and the rules for its names."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from storyshelf.errors import BadInputError, ConflictError, NotFoundError
+from storyshelf.ids import ProjectId
+from storyshelf.projects.options import ProjectOptions
+
+SLUG = re.compile(r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")  # it becomes a host name's label
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """One Storybook under review."""
+
+    id: ProjectId
+    slug: str
+    name: str
+    default_branch: str
+    options: ProjectOptions
+    created_at: datetime
+
+
+class BadSlugError(BadInputError):
+    """A slug that cannot be part of a link or a host name."""
+
+    def __init__(self, slug: str) -> None:
+        super().__init__(
+            f"{slug!r} cannot be a project's slug",
+            next_step="Use 1 to 63 lower-case letters, digits and inner hyphens.",
+        )
+
+
+class SlugTakenError(ConflictError):
+    """Another project has the slug."""
+
+    def __init__(self, slug: str) -> None:
+        super().__init__(
+            "A project of this slug exists already",
+            where=slug,
+            next_step="Choose another slug, or use the project that is there.",
+        )
+
+
+class NoSuchProjectError(NotFoundError):
+    """No project of that slug, or not the caller's."""
+
+    def __init__(self, slug: str) -> None:
+        super().__init__(
+            "There is no such project",
+            where=slug,
+            next_step="Check the slug, and that the token belongs to this project.",
+        )
+
+
+def parse_slug(text: str) -> str:
+    """Return the slug as it is, or refuse it."""
+    if not SLUG.match(text):
+        raise BadSlugError(text)
+    return text

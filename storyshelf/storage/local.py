@@ -1,0 +1,120 @@
+"""Blobs in a folder: two levels of hash prefix, one file each, synced before it has its name."""
+
+import asyncio
+import errno
+import os
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import IO
+from uuid import uuid4
+
+from storyshelf.ids import BlobKey
+from storyshelf.storage.blobs import FullStorageError, MissingBlobError, WrongContentError, key_of
+
+INCOMING = "incoming"  # on the same file system, so that a finished file can be linked into place
+
+
+class LocalBlobs:
+    """The blob storage of a single machine; safe for any number of processes at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        for path in (folder, folder / INCOMING):
+            path.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    async def put(self, content: bytes) -> BlobKey:
+        """See Blobs."""
+        key = key_of(content)
+        await asyncio.to_thread(self._put, key, content)
+        return key
+
+    async def receive(self, key: BlobKey, size_bytes: int, chunks: AsyncIterator[bytes]) -> None:
+        """See Blobs."""
+        with self._incoming() as incoming:
+            digest, received = sha256(), 0
+            with incoming.open("xb") as file:  # chunks are small; the sync is not
+                async for chunk in chunks:
+                    received += len(chunk)
+                    if received > size_bytes:
+                        raise WrongContentError(key, f"more than {size_bytes} bytes arrived")
+                    digest.update(chunk)
+                    file.write(chunk)
+                if received != size_bytes:
+                    raise WrongContentError(key, f"{received} of {size_bytes} bytes arrived")
+                if digest.hexdigest() != key:
+                    raise WrongContentError(key, f"its sha256 is {digest.hexdigest()}")
+                await asyncio.to_thread(_sync, file)
+            await asyncio.to_thread(self._name, incoming, key)
+
+    async def read(self, key: BlobKey) -> bytes:
+        """See Blobs."""
+        try:
+            return await asyncio.to_thread(self._path(key).read_bytes)
+        except FileNotFoundError as error:
+            raise MissingBlobError(key) from error
+
+    async def has(self, key: BlobKey) -> bool:
+        """See Blobs."""
+        return await asyncio.to_thread(self._path(key).exists)
+
+    async def place(self, key: BlobKey, target: Path) -> None:
+        """See Blobs; a copy, since a link would share its owner and mode with the blob."""
+        try:
+            await asyncio.to_thread(shutil.copyfile, self._path(key), target)
+        except FileNotFoundError as error:
+            raise MissingBlobError(key) from error
+
+    async def remove(self, key: BlobKey) -> None:
+        """See Blobs."""
+        await asyncio.to_thread(self._path(key).unlink, missing_ok=True)
+
+    def _path(self, key: BlobKey) -> Path:
+        assert len(key) == 64 and key.isalnum(), "a key is a sha256 in hex"  # noqa: PLR2004, PT018
+        return self._folder / key[:2] / key[2:4] / key
+
+    def _put(self, key: BlobKey, content: bytes) -> None:
+        if self._path(key).exists():
+            return
+        with self._incoming() as incoming:
+            with incoming.open("xb") as file:
+                file.write(content)
+                _sync(file)
+            self._name(incoming, key)
+
+    def _name(self, incoming: Path, key: BlobKey) -> None:
+        path = self._path(key)
+        for folder in (path.parent.parent, path.parent):
+            if not folder.exists():
+                folder.mkdir(exist_ok=True, mode=0o700)
+                _sync_folder(folder.parent)
+        with suppress(FileExistsError):  # somebody else was first, with the same content
+            os.link(incoming, path)
+        _sync_folder(path.parent)
+
+    @contextmanager
+    def _incoming(self) -> Iterator[Path]:
+        path = self._folder / INCOMING / uuid4().hex
+        try:
+            yield path
+        except OSError as error:
+            if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+                raise FullStorageError(self._folder) from error
+            raise
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _sync(file: IO[bytes]) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
