@@ -1,0 +1,1 @@
+"""Names that vulture cannot see used: they are called by a framework, or read by people."""
