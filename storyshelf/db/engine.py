@@ -25,7 +25,9 @@ class Tx:
     connection: AsyncConnection
     announced: set[str] = field(default_factory=set)
 
-    async def execute(self, statement: Executable, values: Any = None) -> CursorResult[Any]:
+    async def execute(
+        self, statement: Executable, values: Any = None
+    ) -> CursorResult[*tuple[Any, ...]]:
         """Run one statement in this transaction."""
         return await self.connection.execute(statement, values)
 

@@ -113,6 +113,7 @@ class BuildRow(Base):
         CheckConstraint("open_shards >= 0", name="open_shards"),
         CheckConstraint("generation >= 1", name="generation"),
         CheckConstraint("state <> 'capturing' OR planned_at IS NOT NULL", name="planned_first"),
+        CheckConstraint("(planned_generation IS NULL) = (planned_at IS NULL)", name="planned_when"),
     )
 
     id: Mapped[int] = identity()
@@ -126,6 +127,7 @@ class BuildRow(Base):
     state: Mapped[str] = mapped_column(server_default="uploading")
     state_reason: Mapped[str | None]
     generation: Mapped[int] = mapped_column(Integer, server_default="1")
+    planned_generation: Mapped[int | None] = mapped_column(Integer)  # whose snapshots count
     open_shards: Mapped[int] = mapped_column(Integer, server_default="0")
     plan_job_id: Mapped[int | None]
     finalise_job_id: Mapped[int | None]

@@ -71,7 +71,7 @@ async def set_options(tx: Tx, project_id: ProjectId, options: dict[str, Any]) ->
     )
 
 
-def _project(row: Row[Any]) -> Project:
+def _project(row: Row[*tuple[Any, ...]]) -> Project:
     return Project(
         id=ProjectId(row.id),
         slug=row.slug,

@@ -1,0 +1,360 @@
+"""All SQL of snapshots."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Row,
+    and_,
+    bindparam,
+    case,
+    func,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.orm import aliased
+
+from storyshelf.db.engine import Tx
+from storyshelf.db.tables import SnapshotRow
+from storyshelf.ids import (
+    BuildId,
+    ShardId,
+    SnapshotId,
+    SnapshotKey,
+    StoryId,
+)
+from storyshelf.snapshots.decision import DECIDABLE, Decision, Standing, effective
+from storyshelf.snapshots.snapshot import (
+    CaptureOptions,
+    Notice,
+    Pixels,
+    PlannedSnapshot,
+    SnapshotResult,
+    Verdict,
+)
+
+ROWS_A_STATEMENT = 1_000  # a build of 25,000 snapshots must not become one 30 MB statement
+
+
+@dataclass(frozen=True, slots=True)
+class NewSnapshot:
+    """A row as planning writes it; `shard_number` only where it is to be rendered."""
+
+    key: SnapshotKey
+    title: str
+    name: str
+    import_path: str
+    options: CaptureOptions
+    verdict: Verdict
+    reason: str
+    baseline_id: SnapshotId | None
+    baseline_reason: str
+    shard_number: int | None = None
+    warnings: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AncestorSnapshot:
+    """What an ancestor build says of a key: its effective snapshot, and what its capture cost."""
+
+    key: SnapshotKey
+    title: str
+    name: str
+    import_path: str
+    options: CaptureOptions
+    effective_id: SnapshotId | None
+    cost_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many snapshots of a build stand where."""
+
+    verdicts: Mapping[Verdict, int]
+    accepted: int
+    denied: int
+    undecided: int
+
+    def of(self, *verdicts: Verdict) -> int:
+        """Return how many have one of the verdicts."""
+        return sum(self.verdicts.get(verdict, 0) for verdict in verdicts)
+
+    @property
+    def total(self) -> int:
+        """Return how many there are."""
+        return sum(self.verdicts.values())
+
+
+async def add(
+    tx: Tx,
+    build: tuple[BuildId, int],
+    rows: Iterable[NewSnapshot],
+    shard_ids: Mapping[int, ShardId],
+) -> None:
+    """Write a build's rows as planned; until a result comes, each hands on its baseline."""
+    build_id, generation = build
+    values = [
+        {
+            "build_id": build_id,
+            "generation": generation,
+            **asdict(row.key),
+            "title": row.title,
+            "name": row.name,
+            "import_path": row.import_path,
+            "options": row.options.to_json(),
+            "shard_id": None if row.shard_number is None else shard_ids[row.shard_number],
+            "verdict": row.verdict,
+            "reason": row.reason,
+            "baseline_snapshot_id": row.baseline_id,
+            "baseline_reason": row.baseline_reason,
+            "effective_snapshot_id": row.baseline_id,
+            "warnings": [asdict(warning) for warning in row.warnings],
+        }
+        for row in rows
+    ]
+    for start in range(0, len(values), ROWS_A_STATEMENT):
+        await tx.execute(insert(SnapshotRow), values[start : start + ROWS_A_STATEMENT])
+
+
+async def of_ancestor(tx: Tx, build_id: BuildId, generation: int) -> Sequence[AncestorSnapshot]:
+    """Return one row a key: O(stories), whatever the history."""
+    rows = await tx.execute(
+        select(
+            *(SnapshotRow.story_id, SnapshotRow.mode, SnapshotRow.browser),
+            *(SnapshotRow.title, SnapshotRow.name, SnapshotRow.import_path),
+            *(SnapshotRow.options, SnapshotRow.effective_snapshot_id, SnapshotRow.duration_ms),
+        ).where(SnapshotRow.build_id == build_id, SnapshotRow.generation == generation)
+    )
+    return [
+        AncestorSnapshot(
+            key=_key(row),
+            title=row.title,
+            name=row.name,
+            import_path=row.import_path,
+            options=CaptureOptions.parse(row.options),
+            effective_id=row.effective_snapshot_id,
+            cost_ms=row.duration_ms,
+        )
+        for row in rows
+    ]
+
+
+async def planned_of_shard(tx: Tx, shard_id: ShardId) -> Sequence[PlannedSnapshot]:
+    """Return what the shard still has to render, in the order of its stories' files."""
+    baseline = aliased(SnapshotRow)
+    rows = await tx.execute(
+        select(
+            SnapshotRow.id,
+            *(SnapshotRow.story_id, SnapshotRow.mode, SnapshotRow.browser),
+            *(SnapshotRow.options, SnapshotRow.crashes, SnapshotRow.baseline_snapshot_id),
+            baseline.image_key.label("baseline_image"),
+        )
+        .outerjoin(baseline, baseline.id == SnapshotRow.baseline_snapshot_id)
+        .where(SnapshotRow.shard_id == shard_id, SnapshotRow.verdict == Verdict.PLANNED)
+        .order_by(SnapshotRow.import_path, SnapshotRow.story_id, SnapshotRow.mode)
+    )
+    return [
+        PlannedSnapshot(
+            id=SnapshotId(row.id),
+            key=_key(row),
+            options=CaptureOptions.parse(row.options),
+            crashes=row.crashes,
+            baseline_id=row.baseline_snapshot_id,
+            baseline_image=row.baseline_image,
+        )
+        for row in rows
+    ]
+
+
+async def planned_counts(tx: Tx, shard_ids: Sequence[ShardId]) -> Mapping[ShardId, int]:
+    """Return how many snapshots of each shard are still to be rendered; none: not in the map."""
+    rows = await tx.execute(
+        select(SnapshotRow.shard_id, func.count())
+        .where(SnapshotRow.shard_id.in_(shard_ids), SnapshotRow.verdict == Verdict.PLANNED)
+        .group_by(SnapshotRow.shard_id)
+    )
+    return {ShardId(row[0]): row[1] for row in rows}
+
+
+async def count_crash(tx: Tx, snapshot_id: SnapshotId) -> None:
+    """Count that a child died on this story."""
+    await tx.execute(
+        update(SnapshotRow)
+        .where(SnapshotRow.id == snapshot_id, SnapshotRow.verdict == Verdict.PLANNED)
+        .values(crashes=SnapshotRow.crashes + 1)
+    )
+
+
+async def write_results(
+    tx: Tx, results: Sequence[SnapshotResult], accepts: Mapping[Verdict, str]
+) -> None:
+    """Write results over rows that are still planned; a result that came before stays.
+
+    `accepts` names the rule by which a verdict is accepted at once. A decision that a person took
+    before a shard was retried is on another row, so none can be overwritten here.
+    """
+    ordered = sorted(results, key=lambda result: result.id)  # the lock order of snapshots
+    if not ordered:
+        return
+    await tx.execute(
+        update(SnapshotRow)
+        .where(SnapshotRow.id == bindparam("row_id"), SnapshotRow.verdict == Verdict.PLANNED)
+        .values(
+            decided_at=case((bindparam("decision") == Decision.NONE, None), else_=func.now()),
+            effective_snapshot_id=case(
+                (bindparam("hands_on_itself", type_=Boolean), SnapshotRow.id),
+                else_=SnapshotRow.baseline_snapshot_id,
+            ),
+            captured_at=func.clock_timestamp(),
+        ),
+        [_written(result, accepts.get(result.verdict)) for result in ordered],
+    )
+
+
+def _written(result: SnapshotResult, rule: str | None) -> dict[str, Any]:
+    decision = Decision.NONE if rule is None else Decision.ACCEPTED
+    standing = Standing(result.id, result.verdict, result.pixels, baseline_id=None)
+    picture = result.picture
+    return {
+        "row_id": result.id,
+        "hands_on_itself": effective(standing, decision) == result.id,
+        "verdict": result.verdict,
+        "reason": result.reason,
+        "decision": decision,
+        "decided_by": None if rule is None else f"rule: {rule}",
+        "image_key": picture and picture.key,
+        "width_px": picture and picture.width_px,
+        "height_px": picture and picture.height_px,
+        "diff": result.diff and asdict(result.diff),
+        "mask_key": result.mask and result.mask.key,
+        "frames": [frame.key for frame in result.frames],
+        "error": result.error and asdict(result.error),
+        "warnings": [asdict(warning) for warning in result.warnings],
+        "timings_ms": dict(result.timings_ms),
+        "duration_ms": result.duration_ms,
+        "environment_id": result.environment_id,
+    }
+
+
+async def counts(tx: Tx, build_id: BuildId, generation: int | None) -> Counts:
+    """Count a build's snapshots by verdict and decision; a build without a plan has none."""
+    rows = await tx.execute(
+        select(SnapshotRow.verdict, SnapshotRow.decision, func.count())
+        .where(SnapshotRow.build_id == build_id, SnapshotRow.generation == generation)
+        .group_by(SnapshotRow.verdict, SnapshotRow.decision)
+    )
+    verdicts: dict[Verdict, int] = {}
+    decisions: dict[Decision, int] = dict.fromkeys(Decision, 0)
+    for verdict, decision, number in rows:
+        verdicts[Verdict(verdict)] = verdicts.get(Verdict(verdict), 0) + number
+        if Verdict(verdict) in DECIDABLE:
+            decisions[Decision(decision)] += number
+    return Counts(
+        verdicts=verdicts,
+        accepted=decisions[Decision.ACCEPTED],
+        denied=decisions[Decision.DENIED],
+        undecided=decisions[Decision.NONE],
+    )
+
+
+async def completions(
+    tx: Tx, build_id: BuildId, generation: int | None, at_most: int
+) -> Sequence[datetime]:
+    """Return when the last snapshots were captured, the newest first."""
+    rows = await tx.execute(
+        select(SnapshotRow.captured_at)
+        .where(
+            SnapshotRow.build_id == build_id,
+            SnapshotRow.generation == generation,
+            SnapshotRow.captured_at.is_not(None),
+        )
+        .order_by(SnapshotRow.captured_at.desc())
+        .limit(at_most)
+    )
+    return list(rows.scalars())
+
+
+@dataclass(frozen=True, slots=True)
+class Decidable:
+    """A snapshot that is about to be decided, its row locked."""
+
+    standing: Standing
+    decision: Decision
+
+
+async def lock_named(
+    tx: Tx, build_id: BuildId, generation: int | None, ids: Sequence[SnapshotId]
+) -> Sequence[Decidable]:
+    """Lock and return the named snapshots of the build, in order of id; others are left out."""
+    return await _locked(tx, build_id, generation, SnapshotRow.id.in_(ids))
+
+
+async def lock_undecided(tx: Tx, build_id: BuildId, generation: int | None) -> Sequence[Decidable]:
+    """Lock and return what still waits for a decision; errored snapshots never do."""
+    waits = and_(SnapshotRow.verdict.in_(DECIDABLE), SnapshotRow.decision == Decision.NONE)
+    return await _locked(tx, build_id, generation, waits)
+
+
+async def _locked(
+    tx: Tx, build_id: BuildId, generation: int | None, wanted: ColumnElement[bool]
+) -> Sequence[Decidable]:
+    rows = await tx.execute(
+        select(
+            *(SnapshotRow.id, SnapshotRow.verdict, SnapshotRow.decision),
+            *(SnapshotRow.baseline_snapshot_id, SnapshotRow.effective_snapshot_id),
+        )
+        .where(SnapshotRow.build_id == build_id, SnapshotRow.generation == generation, wanted)
+        .order_by(SnapshotRow.id)
+        .with_for_update()
+    )
+    return [
+        Decidable(
+            Standing(
+                SnapshotId(row.id),
+                Verdict(row.verdict),
+                # Only an unchanged picture's pixels matter, and there is nothing to decide of it.
+                Pixels.DIFFERENT,
+                row.baseline_snapshot_id,
+            ),
+            Decision(row.decision),
+        )
+        for row in rows
+    ]
+
+
+async def decide(
+    tx: Tx, decided: Mapping[SnapshotId, SnapshotId | None], decision: Decision, actor: str
+) -> None:
+    """Write a decision, and what each snapshot hands on from now."""
+    if not decided:
+        return
+    when = None if decision is Decision.NONE else func.now()
+    await tx.execute(
+        update(SnapshotRow)
+        .where(SnapshotRow.id == bindparam("row_id"))
+        .values(
+            decision=decision,
+            decided_at=when,
+            decided_by=None if decision is Decision.NONE else actor,
+            effective_snapshot_id=bindparam("hands_on"),
+        ),
+        [{"row_id": own, "hands_on": decided[own]} for own in sorted(decided)],
+    )
+
+
+async def carry_over(tx: Tx, build_id: BuildId, generation: int, to_generation: int) -> None:
+    """Move a build's rows to its next generation, results and decisions with them."""
+    await tx.execute(
+        update(SnapshotRow)
+        .where(SnapshotRow.build_id == build_id, SnapshotRow.generation == generation)
+        .values(generation=to_generation)
+    )
+
+
+def _key(row: Row[*tuple[Any, ...]]) -> SnapshotKey:
+    return SnapshotKey(StoryId(row.story_id), row.mode, row.browser)
