@@ -91,7 +91,7 @@ class ShutdownGate:
 async def _guarded(step: Step, ended: asyncio.Event) -> Ending:
     try:
         await step.run()
-    except Exception as error:  # noqa: BLE001  # the steps after this one must still be taken
+    except Exception as error:  # the steps after this one must still be taken
         log.exception("shutdown.step_failed", step=step.name, error=repr(error))
         return Ending.FAILED
     finally:

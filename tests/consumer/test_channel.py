@@ -59,7 +59,7 @@ COMPARED = m.Compared(
 OPTIONS = m.CompareOptions(
     threshold=0.063, include_aa=False, max_diff_pixels=0, max_diff_ratio=0.0, faint=0.01
 )
-FROM_CHILD_MESSAGES = [
+FROM_CHILD_MESSAGES: list[m.FromChild] = [
     m.Ready({"kind": "headless-shell"}),
     m.Opened(1, 4_000),
     m.StoriesRead(2, (m.StoryParameters(STORY, {"delay": 3, "viewports": [1, "a"]}, {}),), ()),
@@ -68,7 +68,7 @@ FROM_CHILD_MESSAGES = [
     m.StageReached(7, STORY, m.Stage.SHOOTING),
     m.Failed(1, m.FailureCode.NOT_OPEN, "nothing is open"),
 ]
-TO_CHILD_MESSAGES = [
+TO_CHILD_MESSAGES: list[m.ToChild] = [
     m.Open(1, "b12.localhost", "/blobs", (m.BundledFile("iframe.html", KEY),)),
     m.ReadStories(2, 1_000),
     m.Capture(3, STORY, 1280, 720, 1.0, 0, m.Page.FRESH, 30_000),
