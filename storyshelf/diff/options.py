@@ -43,9 +43,6 @@ class Options:
         return min(given, default=0)
 
 
-DEFAULT_OPTIONS = Options()
-
-
 def _require_share(option: str, value: float) -> None:
     if not 0 <= value <= 1:  # also refuses NaN
         raise BadOptionsError(option, value, "a number from 0 to 1")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from storyshelf.diff.compare import METRIC
 from storyshelf.diff.difference import measure
 from storyshelf.diff.mask import Mask, draw_mask
-from storyshelf.diff.options import DEFAULT_OPTIONS, Options
+from storyshelf.diff.options import Options
 from storyshelf.diff.outcome import Outcome, judge
 from storyshelf.diff.png import BadPngError, decode, read_header
 from storyshelf.diff.regions import TILE_PX, find_regions
@@ -22,6 +22,7 @@ __all__ = [
     "compare_pngs",
 ]
 
+DEFAULT_OPTIONS = Options()
 ENGINE = "numpy"
 ENGINE_VERSION = "1"  # rises when the same two pictures and options could get another answer
 
