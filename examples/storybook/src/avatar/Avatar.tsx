@@ -21,7 +21,7 @@ const initialsOf = (name: string) =>
 
 /** The same name always has the same colour. */
 const hueOf = (name: string) =>
-  [...name].reduce((hue, letter) => (hue * 31 + (letter.codePointAt(0) ?? 0)) % 360, 7);
+  [...name].reduce((hue, letter) => (hue * 37 + (letter.codePointAt(0) ?? 0)) % 360, 7);
 
 const Portrait = ({ hue }: { hue: number }) => (
   <svg viewBox="0 0 44 44" aria-hidden="true">

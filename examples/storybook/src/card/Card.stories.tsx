@@ -1,5 +1,5 @@
 import type { Decorator, Meta, StoryObj } from '@storybook/react-vite';
-import frauncesUrl from '@fontsource-variable/fraunces/files/fraunces-latin-wght-normal.woff2?url';
+import caveatUrl from '@fontsource-variable/caveat/files/caveat-latin-wght-normal.woff2?url';
 import { useLayoutEffect } from 'react';
 
 import { Card } from './Card';
@@ -22,7 +22,7 @@ type Story = StoryObj<typeof meta>;
 /** Starts the download once the story stands, and takes the face away with the story. */
 const loadTitleFaceLate: Decorator = (Story) => {
   useLayoutEffect(() => {
-    const face = new FontFace('Fraunces Late', `url(${frauncesUrl})`, { weight: '100 900' });
+    const face = new FontFace('Caveat Late', `url(${caveatUrl})`, { weight: '400 700' });
     document.fonts.add(face);
     void face.load();
     return () => void document.fonts.delete(face);

@@ -15,7 +15,7 @@ const Waves = ({ hue }: { hue: number }) =>
 
 const Moon = ({ hue }: { hue: number }) => (
   <>
-    <circle cx="84" cy="76" r="34" fill={`hsl(${(hue + 40) % 360} 80% 84%)`} />
+    <circle cx="84" cy="76" r="34" fill={"hsl(45 84% 84%)"} />
     <circle cx="70" cy="68" r="30" fill={`hsl(${hue} 42% 30%)`} />
     <path d="M0 150l34-34 26 24 32-40 40 46v50H0z" fill={`hsl(${hue} 44% 20%)`} />
   </>
@@ -37,7 +37,7 @@ const MOTIFS = { waves: Waves, moon: Moon, tiles: Tiles };
 export function Cover({ hue, motif }: CoverProps) {
   const Motif = MOTIFS[motif];
   return (
-    <svg className="card-cover" viewBox="0 0 132 196" preserveAspectRatio="none" aria-hidden="true">
+    <svg className="card-cover" viewBox="0 0 132 196" preserveAspectRatio="xMinYMid slice" aria-hidden="true">
       <rect width="132" height="196" fill={`hsl(${hue} 42% 30%)`} />
       <Motif hue={hue} />
       <rect x="12" y="16" width="64" height="5" rx="2.5" fill="#fff" opacity="0.9" />
