@@ -1,0 +1,3 @@
+import '../stories/hazards.css';
+
+export default {};
