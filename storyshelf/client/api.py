@@ -10,7 +10,6 @@ from typing import IO, TypeVar
 import httpx
 from pydantic import ValidationError
 
-from storyshelf import __version__
 from storyshelf.bundle.manifest import BundledFile, Manifest, ManifestLimits
 from storyshelf.client.answers import (
     Answer,
@@ -32,13 +31,14 @@ from storyshelf.client.errors import (
 from storyshelf.client.git import Commit
 from storyshelf.client.retrying import PASSING_STATUSES, Backoff
 from storyshelf.client.saved import Server
+from storyshelf.client.version import own_version
 from storyshelf.clock import Clock
 
 TIMEOUT = httpx.Timeout(60.0, connect=10.0, pool=None)  # a seal of 25,000 files takes seconds
 CONNECTIONS = 16
 PIECE_BYTES = 256 * 1024
 PAGE_SIZE = 200
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 _A = TypeVar("_A", bound=Answer)
 
@@ -158,7 +158,7 @@ class Api:
         try:
             if request.source is None:
                 return await self._exchange(request, content=None), ""
-            with request.source.open("rb") as opened:  # noqa: ASYNC230  # opening is no wait
+            with request.source.open("rb") as opened:
                 return await self._exchange(request, content=_pieces(opened, request)), ""
         except httpx.TransportError as error:
             return None, str(error) or type(error).__name__
@@ -187,18 +187,17 @@ async def connect(
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> AsyncIterator[Api]:
     """Open a session; proxies of the environment are used, except for this machine itself."""
-    direct = {f"all://{host}": httpx.AsyncHTTPTransport() for host in LOOPBACK}
     async with httpx.AsyncClient(
         base_url=server.url,
         headers={
             "Authorization": f"Bearer {server.token}",
-            "User-Agent": f"storyshelf-cli/{__version__}",
+            "User-Agent": f"storyshelf/{own_version()}",
             "Accept": "application/json",
         },
         timeout=TIMEOUT,
         limits=httpx.Limits(max_connections=CONNECTIONS),
         transport=transport,
-        mounts={} if transport is not None else direct,
+        trust_env=httpx.URL(server.url).host not in LOOPBACK,
     ) as http:
         yield Api(http, clock, backoff)
 
