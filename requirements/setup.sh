@@ -128,7 +128,7 @@ pip() { .venv/bin/python -m pip --disable-pip-version-check --quiet "$@"; }
 install_npm_is_there() { [ -d node_modules ]; }
 install_npm() {
   say "installing the npm packages of package-lock.json"
-  npm ci --no-audit --no-fund --loglevel=error
+  npm ci --no-audit --no-fund --no-update-notifier --loglevel=error
 }
 
 # ---- a browser -----------------------------------------------------------------------------

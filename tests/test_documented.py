@@ -1,0 +1,55 @@
+"""What can be set, called or made is in the README."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import typer
+from storyshelf.cli.main import app
+from typer.core import TyperGroup
+
+from storyshelf.settings import PREFIX, Settings
+
+TOP = Path(__file__).parents[1]
+README = (TOP / "README.md").read_text()
+
+
+def commands(group: object, *words: str) -> Iterator[tuple[str, ...]]:
+    """Yield every command below a group, as the words to type, hidden ones left out."""
+    if not isinstance(group, TyperGroup):
+        yield words
+        return
+    for name, command in group.commands.items():
+        if not command.hidden:
+            yield from commands(command, *words, name)
+
+
+def missing(wanted: set[str]) -> set[str]:
+    """Return what no table row of the README begins with."""
+    first_cells = re.findall(r"^\| `([^`]+)`", README, re.MULTILINE)
+    return {name for name in wanted if not any(is_row_of(name, cell) for cell in first_cells)}
+
+
+def is_row_of(name: str, cell: str) -> bool:
+    return cell == name or cell.startswith(f"{name} ")
+
+
+def test_every_setting_has_its_row() -> None:
+    assert missing({f"{PREFIX}{name}".upper() for name in Settings.model_fields}) == set()
+
+
+def test_every_command_has_its_row() -> None:
+    typed = {" ".join(words) for words in commands(typer.main.get_command(app), "storyshelf")}
+    assert len(typed) >= 8
+    assert missing(typed) == set()
+
+
+def test_every_task_has_its_row() -> None:
+    targets = re.findall(r"^([a-z]+):", (TOP / "Makefile").read_text(), re.MULTILINE)
+    assert len(targets) >= 8
+    assert missing({f"make {target}" for target in targets}) == set()
+
+
+def test_every_setting_of_the_readme_exists() -> None:
+    told = set(re.findall(rf"^\| `({PREFIX}\w+)`", README, re.MULTILINE))
+    assert told - {f"{PREFIX}{name}".upper() for name in Settings.model_fields} == set()

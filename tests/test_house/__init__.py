@@ -1,0 +1,1 @@
+"""The rules of the house hold, and each would notice being broken."""
