@@ -1,0 +1,88 @@
+"""Uids for browsers: no two children on this machine share one, whatever consumer they are of."""
+
+import fcntl
+import os
+import pwd
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from storyshelf.errors import StoryshelfError
+
+FIRST_UID = 61_000  # between what people and what systemd's dynamic users get
+SPAN = 180  # systemd's dynamic users begin at 61184
+
+
+class NoSlotUidError(StoryshelfError):
+    """Every uid of the range is taken."""
+
+    http_status = 503
+
+    def __init__(self, first: int) -> None:
+        super().__init__(
+            "no uid is free for a browser",
+            where=f"uids {first} to {first + SPAN - 1}",
+            next_step="Run fewer consumers on this machine, or set another first uid.",
+        )
+
+
+class UntrustedFolderError(StoryshelfError):
+    """The folder of the locks belongs to somebody else, who could take uids away or share them."""
+
+    http_status = 503
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            "the folder of the uid locks belongs to another user",
+            where=str(folder),
+            next_step="Remove it and start again.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SlotUids:
+    """The range, and the folder whose locked files say which of it are in use."""
+
+    locks: Path
+    first: int = FIRST_UID
+
+    @contextmanager
+    def lease(self) -> Iterator[int]:
+        """Take a uid that nobody has; the kernel gives it back when we die."""
+        self.locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self.locks.lstat().st_uid != os.geteuid() or self.locks.is_symlink():
+            raise UntrustedFolderError(self.locks)
+        for uid in range(self.first, self.first + SPAN):
+            if _is_a_users(uid):
+                continue
+            with (self.locks / str(uid)).open("w") as lock:
+                if _is_locked(lock.fileno()):
+                    continue
+                yield uid
+                return
+        raise NoSlotUidError(self.first)
+
+
+def locks_folder() -> Path:
+    """Return where all consumers of this machine look: /run, else the temporary folder."""
+    run = Path("/run")
+    base = run if os.access(run, os.W_OK) else Path(tempfile.gettempdir())
+    return base / "storyshelf-uids"
+
+
+def _is_locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
+
+
+def _is_a_users(uid: int) -> bool:
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        return False
+    return True
