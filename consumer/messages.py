@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from storyshelf.diff.outcome import Outcome
 from storyshelf.ids import BlobKey, StoryId
 
 MAX_SIDE_PX = (
@@ -37,7 +38,10 @@ Scalar = (
     None | bool | Annotated[int, Field(ge=-(2**53), le=2**53)]
     | Annotated[float, Field(allow_inf_nan=False)] | Annotated[str, Field(max_length=200)]
 )  # fmt: skip
-ParameterValue = Scalar | Annotated[list[Scalar], Field(max_length=50)]
+Viewport = Annotated[
+    dict[Annotated[str, Field(max_length=20)], Scalar], Field(max_length=4)
+]  # {width, height}, as a page wrote it
+ParameterValue = Scalar | Annotated[list[Scalar | Viewport], Field(max_length=50)]
 Parameters = Annotated[
     dict[Annotated[str, Field(max_length=40)], ParameterValue], Field(max_length=20)
 ]
@@ -107,14 +111,11 @@ class FailureCode(StrEnum):
     INTERNAL = "internal"
 
 
-class CompareOutcome(StrEnum):
-    """What the comparison of two pictures says."""
+class Faint(StrEnum):
+    """Whether differences too faint for the threshold count where they cover an area or a line."""
 
-    IDENTICAL = "identical"
-    WITHIN_TOLERANCE = "within_tolerance"
-    CHANGED = "changed"
-    SIZE_CHANGED = "size_changed"
-    UNDECODABLE = "undecodable"
+    COUNTS = "counts"
+    IGNORED = "ignored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,9 +237,9 @@ class CompareOptions:
 
     threshold: Share
     include_aa: bool
-    max_diff_pixels: Count
-    max_diff_ratio: Share
-    faint: Share
+    max_diff_pixels: Count | None
+    max_diff_ratio: Share | None
+    faint: Faint
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +255,7 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle in pixels, from the upper left."""
+    """A half-open rectangle in pixels: `x + width` is the first column outside."""
 
     x: Side
     y: Side
@@ -264,10 +265,10 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The two sides of a picture in pixels; 0 x 0 where it could not be decoded."""
+    """Of a picture, in pixels; 0 x 0 where it could not be decoded."""
 
-    width_px: Side
-    height_px: Side
+    width: Side
+    height: Side
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,17 +276,18 @@ class Compared:
     """The comparison; `mask` is a 1-bit PNG to be laid at (mask_x, mask_y), empty for none."""
 
     id: RequestId
-    outcome: CompareOutcome
+    outcome: Outcome
+    reason: Text
+    base_size: Size
+    head_size: Size
     raw_px: Count
     changed_px: Count
     faint_px: Count
+    antialiased_px: Count
     regions: Annotated[tuple[Box, ...], Field(max_length=1_000)]
     engine: ShortText
     engine_version: ShortText
     metric: ShortText
-    base_size: Size
-    head_size: Size
-    reason: Text
     mask_x: Side
     mask_y: Side
     mask: Picture = b""

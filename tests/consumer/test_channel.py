@@ -24,6 +24,7 @@ from consumer.channel import (
     child_end,
     parent_end,
 )
+from storyshelf.diff.outcome import Outcome
 from storyshelf.ids import BlobKey, StoryId
 
 STORY = StoryId("button--primary")
@@ -41,28 +42,35 @@ CAPTURED = m.Captured(
 )
 COMPARED = m.Compared(
     id=8,
-    outcome=m.CompareOutcome.CHANGED,
+    outcome=Outcome.CHANGED,
+    reason="3 pixels changed",
+    base_size=m.Size(10, 10),
+    head_size=m.Size(10, 12),
     raw_px=4,
     changed_px=3,
     faint_px=1,
+    antialiased_px=2,
     regions=(m.Box(1, 2, 3, 4),),
     engine="yiq-7",
     engine_version="1",
     metric="yiq",
-    base_size=m.Size(10, 10),
-    head_size=m.Size(10, 12),
-    reason="",
     mask_x=1,
     mask_y=2,
     mask=b"mask",
 )
 OPTIONS = m.CompareOptions(
-    threshold=0.063, include_aa=False, max_diff_pixels=0, max_diff_ratio=0.0, faint=0.01
+    threshold=0.1,
+    include_aa=False,
+    max_diff_pixels=None,
+    max_diff_ratio=0.5,
+    faint=m.Faint.COUNTS,
 )
 FROM_CHILD_MESSAGES: list[m.FromChild] = [
     m.Ready({"kind": "headless-shell"}),
     m.Opened(1, 4_000),
-    m.StoriesRead(2, (m.StoryParameters(STORY, {"delay": 3, "viewports": [1, "a"]}, {}),), ()),
+    m.StoriesRead(
+        2, (m.StoryParameters(STORY, {"delay": 3, "viewports": [1, "a", {"width": 1}]}, {}),), ()
+    ),
     CAPTURED,
     COMPARED,
     m.StageReached(7, STORY, m.Stage.SHOOTING),
@@ -228,7 +236,7 @@ def test_a_picture_may_not_hide_in_the_header() -> None:
         FROM_CHILD.decode(json.dumps(smuggled).encode(), b"")
 
 
-@pytest.mark.parametrize("value", [{"a": 1}, [[1]], ["x"] * 51, "x" * 201])
+@pytest.mark.parametrize("value", [{"a": 1}, [[1]], [{"a": [1]}], ["x"] * 51, "x" * 201])
 def test_a_parameter_is_a_scalar_or_a_short_list(value: object) -> None:
     story = {"story_id": "a--b", "storyshelf": {"viewports": value}, "chromatic": {}}
     message = {"id": 1, "stories": [story], "failed": [], "kind": "stories_read"}
