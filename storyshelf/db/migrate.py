@@ -32,9 +32,9 @@ class OldServerError(StoryshelfError):
 
     http_status = 503
 
-    def __init__(self, version: str) -> None:
+    def __init__(self, number: int) -> None:
         super().__init__(
-            f"PostgreSQL {version} is too old",
+            f"PostgreSQL {number // 10_000} is too old",
             next_step=f"Use PostgreSQL {OLDEST_SERVER} or newer.",
         )
 
@@ -100,19 +100,24 @@ async def require_head(db: Database) -> None:
 
 def head() -> str:
     """Return the revision that this version needs."""
-    newest = _scripts().get_current_head()
+    newest = scripts().get_current_head()
     assert newest is not None, "there is at least one migration"
     return newest
 
 
 def steps_from(revision: str | None) -> tuple[str, ...]:
     """Return what is missing after that revision, oldest first, as `revision: title`."""
-    scripts = _scripts()
-    known = {script.revision for script in scripts.walk_revisions()}
+    known = {script.revision for script in scripts().walk_revisions()}
     if revision is not None and revision not in known:
         raise SchemaAheadError(revision)
-    missing = scripts.iterate_revisions(head(), revision or "base")
+    missing = scripts().iterate_revisions(head(), revision or "base")
     return tuple(f"{one.revision}: {one.doc}" for one in reversed(list(missing)))
+
+
+def require_version(number: int) -> None:
+    """Raise if the server that calls itself `number`, such as 150018, is too old."""
+    if number < OLDEST_SERVER * 10_000:
+        raise OldServerError(number)
 
 
 def config_for(connection: Connection | None = None) -> Config:
@@ -151,13 +156,13 @@ async def _call(connection: AsyncConnection, function: str) -> bool:
 
 
 async def _require_server(connection: AsyncConnection) -> None:
-    number = int(await connection.scalar(text("SHOW server_version_num")) or 0)
+    number = await connection.scalar(text("SHOW server_version_num"))
     await connection.commit()
-    if number < OLDEST_SERVER * 10_000:
-        raise OldServerError(f"{number // 10_000}.{number % 10_000}")
+    require_version(int(number or 0))
 
 
-def _scripts() -> ScriptDirectory:
+def scripts() -> ScriptDirectory:
+    """Return the migrations themselves."""
     return ScriptDirectory.from_config(config_for())
 
 
