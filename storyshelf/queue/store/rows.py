@@ -1,0 +1,44 @@
+"""Rows of the queue's tables as values; shared by the statements, one module per verb."""
+
+import json
+from typing import Any
+
+from sqlalchemy.engine import Row
+
+from storyshelf.queue.job import EndedJob, Lease, Payload
+
+
+def payload_of(value: Any) -> Payload:
+    """Return a jsonb column as a mapping; a raw statement hands it over as text."""
+    parsed = json.loads(value) if isinstance(value, str) else value
+    assert isinstance(parsed, dict), "a payload is an object, by construction of enqueue"
+    return parsed
+
+
+def lease_of(row: Row[Any]) -> Lease:
+    """Return the lease that a claim gave."""
+    return Lease(
+        job_id=row.id,
+        token=row.lease_token,
+        kind=row.kind,
+        lane=row.lane,
+        payload=payload_of(row.payload),
+        project_id=row.project_id,
+        build_id=row.build_id,
+        generation=row.generation,
+        attempt=row.attempt,
+        charged=row.charged,
+        max_attempts=row.max_attempts,
+    )
+
+
+def ended_of(row: Row[Any]) -> EndedJob:
+    """Return what the job's kind is told of a job that left the queue."""
+    return EndedJob(
+        job_id=row.id,
+        kind=row.kind,
+        payload=payload_of(row.payload),
+        project_id=row.project_id,
+        build_id=row.build_id,
+        generation=row.generation,
+    )
