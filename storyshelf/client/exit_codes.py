@@ -2,6 +2,7 @@
 
 from enum import IntEnum
 
+from storyshelf.bundle.index import NoStoriesError
 from storyshelf.errors import StoryshelfError
 
 
@@ -65,4 +66,6 @@ def code_of_error(error: StoryshelfError) -> ExitCode:
     """Return the code of a failed command: what is wrong with the folder is an invalid option."""
     if isinstance(error, ClientError):
         return error.exit_code
+    if isinstance(error, NoStoriesError):
+        return ExitCode.NO_STORIES
     return ExitCode.INVALID_OPTIONS

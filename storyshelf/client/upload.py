@@ -23,8 +23,7 @@ CONFLICT = 409
 class Finding(Enum):
     """What the server had of this upload."""
 
-    NEW = "new"
-    RESUMED = "resumed"
+    UNFINISHED = "uploaded"
     ALREADY_HERE = "already here"
 
 
@@ -40,11 +39,12 @@ class SentBytes:
 
 @dataclass(frozen=True, slots=True)
 class Uploaded:
-    """The build an upload ended in, and whether it was there before."""
+    """The build an upload ended in, what was sent for it, and how many contents were there."""
 
     build: Build
     finding: Finding
     sent: SentBytes
+    spared_files: int
 
 
 Sent = Callable[[SentBytes], None]
@@ -67,14 +67,14 @@ async def upload(
     Interrupted anywhere, the same call goes on with what is still missing.
     """
     opened = await api.open_build(slug, request)
+    distinct = len(folder.sources)
     if not opened.build.is_uploading:
-        return Uploaded(opened.build, Finding.ALREADY_HERE, SentBytes(0, 0, 0, 0))
+        return Uploaded(opened.build, Finding.ALREADY_HERE, SentBytes(0, 0, 0, 0), distinct)
     sender = _Sender(api, slug, opened.build.number, folder, sent)
     await sender.send(opened.missing)
     build = await _seal(sender, request)
-    distinct = len({file.sha256 for file in folder.manifest.files})
-    finding = Finding.NEW if sender.progress.total_files == distinct else Finding.RESUMED
-    return Uploaded(build, finding, sender.progress)
+    sent_files = sender.progress.files
+    return Uploaded(build, Finding.UNFINISHED, sender.progress, max(distinct - sent_files, 0))
 
 
 async def _seal(sender: "_Sender", request: BuildRequest) -> Build:
@@ -108,6 +108,8 @@ class _Sender:
     async def send(self, missing: Sequence[str]) -> None:
         """Send these contents, each once; the first failure ends all and is raised as it is."""
         files = [self._files[sha256] for sha256 in missing if sha256 in self._files]
+        if not files:
+            return
         self.progress = SentBytes(
             self.progress.files,
             self.progress.files + len(files),
