@@ -36,8 +36,8 @@ class Base(DeclarativeBase):
         str: Text,
         int: BigInteger,
         datetime: postgresql.TIMESTAMP(timezone=True),
-        dict[str, Any]: postgresql.JSONB,
-        list[Any]: postgresql.JSONB,
+        dict[str, Any]: postgresql.JSONB(none_as_null=True),  # None is no value, not a null in it
+        list[Any]: postgresql.JSONB(none_as_null=True),
         list[str]: postgresql.ARRAY(Text),
         UUID: postgresql.UUID(as_uuid=True),
         bytes: LargeBinary,

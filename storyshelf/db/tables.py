@@ -158,6 +158,7 @@ class ShardRow(Base):
     __tablename__ = "shards"
     __table_args__ = (
         UniqueConstraint("build_id", "generation", "number"),
+        Index("ix_shards_job_id", "job_id"),
         one_of("state", "open", "done", "failed", "cancelled"),
         CheckConstraint("(closed_at IS NULL) = (state = 'open')", name="closed_when_over"),
     )

@@ -51,6 +51,11 @@ async def page(tx: Tx, *, after_slug: str, limit: int) -> Sequence[Project]:
     return [_project(row) for row in rows]
 
 
+async def lock(tx: Tx, project_id: ProjectId) -> None:
+    """Hold the project's row until the transaction ends, so that openings come one by one."""
+    await tx.execute(select(ProjectRow.id).where(ProjectRow.id == project_id).with_for_update())
+
+
 async def take_build_number(tx: Tx, project_id: ProjectId) -> int:
     """Return the project's next build number; the row lock makes numbers the order of opening."""
     taken = await tx.execute(

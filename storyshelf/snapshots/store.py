@@ -28,6 +28,7 @@ from storyshelf.ids import (
     SnapshotKey,
     StoryId,
 )
+from storyshelf.snapshots.counts import Counts
 from storyshelf.snapshots.decision import DECIDABLE, Decision, Standing, effective
 from storyshelf.snapshots.snapshot import (
     CaptureOptions,
@@ -69,25 +70,6 @@ class AncestorSnapshot:
     options: CaptureOptions
     effective_id: SnapshotId | None
     cost_ms: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How many snapshots of a build stand where."""
-
-    verdicts: Mapping[Verdict, int]
-    accepted: int
-    denied: int
-    undecided: int
-
-    def of(self, *verdicts: Verdict) -> int:
-        """Return how many have one of the verdicts."""
-        return sum(self.verdicts.get(verdict, 0) for verdict in verdicts)
-
-    @property
-    def total(self) -> int:
-        """Return how many there are."""
-        return sum(self.verdicts.values())
 
 
 async def add(
@@ -205,7 +187,7 @@ async def write_results(
         update(SnapshotRow)
         .where(SnapshotRow.id == bindparam("row_id"), SnapshotRow.verdict == Verdict.PLANNED)
         .values(
-            decided_at=case((bindparam("decision") == Decision.NONE, None), else_=func.now()),
+            decided_at=case((bindparam("is_decided", type_=Boolean), func.now()), else_=None),
             effective_snapshot_id=case(
                 (bindparam("hands_on_itself", type_=Boolean), SnapshotRow.id),
                 else_=SnapshotRow.baseline_snapshot_id,
@@ -223,6 +205,7 @@ def _written(result: SnapshotResult, rule: str | None) -> dict[str, Any]:
     return {
         "row_id": result.id,
         "hands_on_itself": effective(standing, decision) == result.id,
+        "is_decided": rule is not None,
         "verdict": result.verdict,
         "reason": result.reason,
         "decision": decision,

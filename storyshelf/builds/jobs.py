@@ -1,0 +1,101 @@
+"""The jobs of a build, as they are enqueued, and their payloads as they are read back."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from storyshelf.builds.build import Build
+from storyshelf.ids import BuildId, ShardId
+from storyshelf.queue.job import MalformedPayloadError, NewJob, Payload
+
+PLAN = "plan"
+CAPTURE = "capture"
+FINALISE = "finalise"
+PLAN_LANE = "plan"
+CAPTURE_LANE = "capture"
+BUILD_LANE = "build"
+
+
+@dataclass(frozen=True, slots=True)
+class BuildPayload:
+    """Of a plan or finalise job."""
+
+    build_id: BuildId
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShardPayload:
+    """Of a capture job."""
+
+    build_id: BuildId
+    generation: int
+    shard_id: ShardId
+
+
+def plan_job(build: Build) -> NewJob:
+    """Return the one plan job of the build's generation."""
+    return NewJob(
+        kind=PLAN,
+        lane=PLAN_LANE,
+        payload={"build_id": build.id, "generation": build.generation},
+        project_id=build.project_id,
+        build_id=build.id,
+        generation=build.generation,
+        dedupe_key=f"plan:{build.id}:{build.generation}",
+    )
+
+
+def capture_job(build: Build, shard_id: ShardId) -> NewJob:
+    """Return the job that captures a shard in the environment the build is pinned to."""
+    assert build.environment_id is not None, "a build is planned in an environment"
+    return NewJob(
+        kind=CAPTURE,
+        lane=f"{CAPTURE_LANE}@{build.environment_id}",
+        payload={"build_id": build.id, "generation": build.generation, "shard_id": shard_id},
+        project_id=build.project_id,
+        build_id=build.id,
+        generation=build.generation,
+        dedupe_key=f"capture:{shard_id}:{build.generation}",
+    )
+
+
+def finalise_job(build: Build) -> NewJob:
+    """Return the one finalise job of the build's generation."""
+    return NewJob(
+        kind=FINALISE,
+        lane=BUILD_LANE,
+        payload={"build_id": build.id, "generation": build.generation},
+        project_id=build.project_id,
+        build_id=build.id,
+        generation=build.generation,
+        dedupe_key=f"finalise:{build.id}:{build.generation}",
+        max_attempts=10,  # short, idempotent, and nobody else ends the build
+    )
+
+
+def parse_plan(payload: Payload) -> BuildPayload:
+    """Read a plan job's payload; raises MalformedPayloadError."""
+    return _build_payload(PLAN, payload)
+
+
+def parse_finalise(payload: Payload) -> BuildPayload:
+    """Read a finalise job's payload; raises MalformedPayloadError."""
+    return _build_payload(FINALISE, payload)
+
+
+def parse_capture(payload: Payload) -> ShardPayload:
+    """Read a capture job's payload; raises MalformedPayloadError."""
+    of_build = _build_payload(CAPTURE, payload)
+    shard_id = ShardId(_id(CAPTURE, payload, "shard_id"))
+    return ShardPayload(of_build.build_id, of_build.generation, shard_id)
+
+
+def _build_payload(kind: str, payload: Payload) -> BuildPayload:
+    return BuildPayload(BuildId(_id(kind, payload, "build_id")), _id(kind, payload, "generation"))
+
+
+def _id(kind: str, payload: Payload, name: str) -> int:
+    value: Any = payload.get(name)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise MalformedPayloadError(kind, f"{name} is {value!r}, not a number from 1")
+    return value

@@ -1,0 +1,224 @@
+"""Plan a build: which snapshots it has, what each is compared with, and how they are cut."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from storyshelf.baselines.choose import Ancestor, Baseline, choose
+from storyshelf.builds import shard_store, store
+from storyshelf.builds.build import Build, BuildState
+from storyshelf.builds.jobs import capture_job, finalise_job
+from storyshelf.bundle.index import Story
+from storyshelf.bundle.parameters import ParameterWarning, ReadParameters, StoryParameters, modes_of
+from storyshelf.db.engine import Tx
+from storyshelf.ids import BuildId, EnvironmentId, ShardId, SnapshotKey, StoryId
+from storyshelf.projects import store as projects
+from storyshelf.projects.options import ProjectOptions
+from storyshelf.queue import store as queue
+from storyshelf.shards.plan import PlannedCapture, cut
+from storyshelf.snapshots import store as snapshots
+from storyshelf.snapshots.decision import FIRST_BUILD
+from storyshelf.snapshots.snapshot import CaptureOptions, Notice, Verdict
+from storyshelf.snapshots.store import AncestorSnapshot, NewSnapshot
+
+NO_PARAMETERS = ReadParameters(StoryParameters())
+UNREAD = ParameterWarning(
+    "unread_parameters", "The story's parameters could not be read; the defaults were used."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BundleContent:
+    """What the bundle itself says: its stories, and the parameters that a loaded page gave."""
+
+    stories: Sequence[Story]
+    parameters: Mapping[StoryId, ReadParameters]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What planning reads from the database and the consumer."""
+
+    build: Build
+    options: ProjectOptions
+    ancestor: Build | None
+    ancestor_rows: Sequence[AncestorSnapshot]
+    is_first: bool
+    environment: EnvironmentId
+    slots: int
+    shard_cost_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What `apply` writes: the rows, the size of each shard, and where they came from."""
+
+    build_id: BuildId
+    generation: int
+    environment: EnvironmentId
+    ancestor_id: BuildId | None
+    rule: str | None
+    rows: Sequence[NewSnapshot] = ()
+    shard_sizes: Sequence[int] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+async def read_surroundings(
+    tx: Tx, build_id: BuildId, environment: EnvironmentId, *, slots: int, shard_cost_ms: int
+) -> Surroundings:
+    """Read what the plan depends on; the ancestor is pinned from here on."""
+    build = await store.by_id(tx, build_id)
+    project = await projects.by_id(tx, build.project_id)
+    ancestor = await store.ancestor_of(tx, build, project.default_branch)
+    rows: Sequence[AncestorSnapshot] = ()
+    if ancestor is not None:
+        assert ancestor.planned_generation is not None, "an ancestor was planned"
+        rows = await snapshots.of_ancestor(tx, ancestor.id, ancestor.planned_generation)
+    return Surroundings(
+        build=build,
+        options=project.options,
+        ancestor=ancestor,
+        ancestor_rows=rows,
+        is_first=await store.is_first(tx, build),
+        environment=environment,
+        slots=slots,
+        shard_cost_ms=shard_cost_ms,
+    )
+
+
+def plan(content: BundleContent, around: Surroundings) -> Plan:
+    """Decide a build's snapshots and shards; no story is lost, and the order given is no matter."""
+    ancestor = _ancestor(around)
+    current = [
+        row
+        for story in sorted(content.stories, key=lambda story: story.story_id)
+        for row in _rows_of(story, content, around, ancestor)
+    ]
+    rows = [*current, *_removed(around, ancestor, {row.key for row in current})]
+    sized, sizes = _in_shards(rows, around)
+    return Plan(
+        build_id=around.build.id,
+        generation=around.build.generation,
+        environment=around.environment,
+        ancestor_id=None if around.ancestor is None else around.ancestor.id,
+        rule=FIRST_BUILD if around.is_first else None,
+        rows=sized,
+        shard_sizes=sizes,
+    )
+
+
+async def apply_plan(tx: Tx, plan: Plan) -> None:
+    """Write the plan, with the jobs that carry it out, unless the build has moved meanwhile."""
+    build = await store.lock(tx, plan.build_id)
+    if build.state is not BuildState.PLANNING or build.generation != plan.generation:
+        return  # cancelled while it was planned
+    await store.know_environment(tx, plan.environment, plan.facts)
+    shards = await shard_store.add(tx, build.id, plan.generation, plan.shard_sizes)
+    ids = {shard.number: shard.id for shard in shards}
+    await snapshots.add(tx, (build.id, plan.generation), plan.rows, ids)
+    pinned = store.Pinned(plan.ancestor_id, plan.environment, plan.rule)
+    build = await store.start_capture(tx, build, len(shards), pinned)
+    await _enqueue(tx, build, [shard.id for shard in shards])
+
+
+async def _enqueue(tx: Tx, build: Build, shards: Sequence[ShardId]) -> None:
+    if not shards:  # nothing to render: the build is finished by whoever planned it
+        (job_id,) = await queue.enqueue(tx, [finalise_job(build)])
+        assert job_id is not None, "no other finalise job of this generation can be live"
+        await store.set_finalise_job(tx, build, job_id)
+        return
+    job_ids = await queue.enqueue(tx, [capture_job(build, shard) for shard in shards])
+    assert None not in job_ids, "a shard that was just made has no other job"
+    await shard_store.set_jobs(tx, dict(zip(shards, (j for j in job_ids if j), strict=True)))
+
+
+def _ancestor(around: Surroundings) -> Ancestor | None:
+    if around.ancestor is None:
+        return None
+    effective = {row.key: row.effective_id for row in around.ancestor_rows}
+    return Ancestor(around.ancestor.number, around.ancestor.branch, effective)
+
+
+def _rows_of(
+    story: Story, content: BundleContent, around: Surroundings, ancestor: Ancestor | None
+) -> Sequence[NewSnapshot]:
+    read = content.parameters.get(story.story_id, NO_PARAMETERS)
+    warnings = read.warnings if story.story_id in content.parameters else (UNREAD,)
+    parameters = read.parameters
+    threshold = parameters.diff_threshold
+    rows = []
+    for mode, viewport in modes_of(parameters):
+        key = SnapshotKey(story.story_id, mode)
+        baseline = choose(key, ancestor, around.build.branch)
+        verdict, reason = _first_verdict(parameters, baseline)
+        rows.append(
+            NewSnapshot(
+                key=key,
+                title=story.title,
+                name=story.name,
+                import_path=story.import_path,
+                options=CaptureOptions(
+                    viewport=viewport,
+                    delay_ms=parameters.delay_ms,
+                    diff_threshold=(
+                        around.options.diff_threshold if threshold is None else threshold
+                    ),
+                ),
+                verdict=verdict,
+                reason=reason,
+                baseline_id=baseline.snapshot_id,
+                baseline_reason=baseline.reason,
+                warnings=tuple(Notice(warning.code, warning.text) for warning in warnings),
+            )
+        )
+    return rows
+
+
+def _first_verdict(parameters: StoryParameters, baseline: Baseline) -> tuple[Verdict, str]:
+    if parameters.disable_snapshot:
+        return Verdict.SKIPPED, "Its parameters say disableSnapshot."
+    if baseline.snapshot_id is None:
+        return Verdict.PLANNED, "It has no baseline and is rendered."
+    return Verdict.PLANNED, "Every story is rendered."
+
+
+def _removed(
+    around: Surroundings, ancestor: Ancestor | None, current: set[SnapshotKey]
+) -> Sequence[NewSnapshot]:
+    """Return a row for each key that has a baseline, but no story any more."""
+    if ancestor is None:
+        return ()
+    return [
+        NewSnapshot(
+            key=row.key,
+            title=row.title,
+            name=row.name,
+            import_path=row.import_path,
+            options=row.options,
+            verdict=Verdict.REMOVED,
+            reason=f"The bundle has no such story or mode any more; build {ancestor.number} had.",
+            baseline_id=row.effective_id,
+            baseline_reason=choose(row.key, ancestor, around.build.branch).reason,
+        )
+        for row in sorted(around.ancestor_rows, key=lambda row: row.key)
+        if row.key not in current and row.effective_id is not None
+    ]
+
+
+def _in_shards(
+    rows: Sequence[NewSnapshot], around: Surroundings
+) -> tuple[Sequence[NewSnapshot], Sequence[int]]:
+    costs = {row.key: row.cost_ms for row in around.ancestor_rows}
+    shards = cut(
+        [
+            PlannedCapture(row.key, costs.get(row.key))
+            for row in rows
+            if row.verdict is Verdict.PLANNED
+        ],
+        around.shard_cost_ms,
+        slots=around.slots,
+    )
+    number_of = {
+        capture.key: number for number, shard in enumerate(shards, start=1) for capture in shard
+    }
+    numbered = [replace(row, shard_number=number_of.get(row.key)) for row in rows]
+    return numbered, [len(shard) for shard in shards]

@@ -1,0 +1,50 @@
+"""Write what a capture found, in the transaction that proves the lease."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from storyshelf.builds import shard_store, store
+from storyshelf.builds.build import Build
+from storyshelf.builds.jobs import ShardPayload
+from storyshelf.bundle.manifest import BundledFile
+from storyshelf.db.engine import Tx
+from storyshelf.ids import BlobKey
+from storyshelf.snapshots import store as snapshots
+from storyshelf.snapshots.decision import FIRST_BUILD
+from storyshelf.snapshots.snapshot import PlannedSnapshot, SnapshotResult, Verdict
+from storyshelf.storage import store as blob_rows
+
+
+@dataclass(frozen=True, slots=True)
+class ShardWork:
+    """What a capture job has to do: the build, its bundle, and the snapshots still planned."""
+
+    build: Build
+    payload: ShardPayload
+    files: Sequence[BundledFile]
+    snapshots: Sequence[PlannedSnapshot]
+
+
+async def read_work(tx: Tx, payload: ShardPayload) -> ShardWork:
+    """Read a shard's work; a retried attempt sees only what is missing."""
+    build = await store.by_id(tx, payload.build_id)
+    return ShardWork(
+        build=build,
+        payload=payload,
+        files=await store.files_of(tx, build.id),
+        snapshots=await snapshots.planned_of_shard(tx, payload.shard_id),
+    )
+
+
+async def record(tx: Tx, work: ShardWork, results: Sequence[SnapshotResult]) -> None:
+    """Write results whose blobs are synced; repeated or late ones change nothing."""
+    await blob_rows.remember(tx, work.build.project_id, _blobs_of(results))
+    accepts = {Verdict.ADDED: FIRST_BUILD} if work.build.rule == FIRST_BUILD else {}
+    await snapshots.write_results(tx, results, accepts)
+    await shard_store.count_round(tx, work.payload.shard_id, 0)
+
+
+def _blobs_of(results: Sequence[SnapshotResult]) -> dict[BlobKey, int]:
+    pictures = [picture for result in results for picture in (result.picture, *result.frames)]
+    masks = [result.mask for result in results]
+    return {blob.key: blob.size_bytes for blob in (*pictures, *masks) if blob is not None}
