@@ -309,6 +309,7 @@ STATEMENTS = (
         CONSTRAINT fk_shards_build_id FOREIGN KEY(build_id) REFERENCES builds (id)
     )
     """,
+    "CREATE INDEX ix_shards_job_id ON shards (job_id)",
     """
     CREATE TABLE snapshots (
         id bigint GENERATED ALWAYS AS IDENTITY,
