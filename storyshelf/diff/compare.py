@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from storyshelf.diff.shapes import Pixels, Size
 
 METRIC = "yiq-7"
-WINDOW_PX = 65_536  # pixels looked at in one step: temporaries stay under 10 MB, and in the cache
+WINDOW_PX = 65_536  # pixels looked at in one step: bounds the temporaries to some tens of MB
 
 _FARTHEST = 35215  # black to white, about the largest distance there is; a threshold of 1
 _OPAQUE = 255
