@@ -1,7 +1,7 @@
 """A job: its states, its classes, a lease on it, and the ways one attempt can end."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import IntEnum, StrEnum
 from typing import Any
@@ -181,8 +181,13 @@ class MalformedPayloadError(StoryshelfError):
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """What one claim brought, and when the next deferred job is due (seconds), if known."""
+    """What one claim brought.
+
+    `next_due_s` is known when nothing was taken: 0 if deferred jobs became ready just now, else
+    the seconds until the next one does. `overdue`: there are jobs whose lease ran out and who get
+    no other attempt, so that someone has to end them.
+    """
 
     leases: tuple[Lease, ...]
     next_due_s: float | None = None
-    ended: tuple[EndedJob, ...] = field(default=())
+    overdue: bool = False

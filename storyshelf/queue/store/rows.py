@@ -1,11 +1,21 @@
 """Rows of the queue's tables as values; shared by the statements, one module per verb."""
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy.engine import Row
 
-from storyshelf.queue.job import EndedJob, Lease, Payload
+from storyshelf.queue.job import EndedJob, Lease, Outcome, Payload
+
+
+@dataclass(frozen=True, slots=True)
+class SettledJob:
+    """What really became of a job in the statement that ended its attempt."""
+
+    job: EndedJob
+    outcome: Outcome
+    error: str
 
 
 def payload_of(value: Any) -> Payload:
@@ -42,3 +52,8 @@ def ended_of(row: Row[Any]) -> EndedJob:
         build_id=row.build_id,
         generation=row.generation,
     )
+
+
+def settled_of(row: Row[Any]) -> SettledJob:
+    """Return what became of the job; `outcome` and `error` are the row's."""
+    return SettledJob(ended_of(row), Outcome(row.outcome), row.error or "")
