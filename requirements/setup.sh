@@ -17,6 +17,7 @@ die() { say "$@"; exit 1; }
 main() {
   need_tools
   mkdir -p .setup
+  wait_for_another_setup
   step venv "$(pwd)" make_venv
   step packages "$(fingerprint requirements/dev.txt)" install_packages
   step project "$(pwd) $(fingerprint pyproject.toml)" install_project
@@ -36,8 +37,11 @@ need_tools() {
     lack "Python >= $PYTHON_ATLEAST with venv and ensurepip" "python3 python3-venv"
   }
   node="$(node --version 2>/dev/null || true)"
-  at_least "$NODE_ATLEAST" "${node#v}" || lack "Node.js >= $NODE_ATLEAST (found: ${node:-none})" "nodejs npm"
-  [ -z "$node" ] || command -v npm >/dev/null 2>&1 || lack "npm" "npm"
+  if ! at_least "$NODE_ATLEAST" "${node#v}"; then
+    lack "Node.js >= $NODE_ATLEAST (found: ${node:-none})" "nodejs npm"
+  elif ! command -v npm >/dev/null 2>&1; then
+    lack "npm" "npm"
+  fi
   command -v git >/dev/null 2>&1 || lack "git" "git"
   [ -z "$missing" ] || die "missing: $missing. This mends it:
   $(mending_line)"
@@ -52,14 +56,18 @@ lack() {
 # a version manager's stand-in may refuse to run and Debian ships ensurepip apart.
 find_python() {
   for candidate in python3 python3.13 python3.12 python3.11 python3.14; do
-    "$candidate" - "$PYTHON_ATLEAST" <<'PY' 2>/dev/null && return 0
+    found="$(base_of "$candidate" 2>/dev/null)" && printf '%s\n' "$found" && return 0
+  done
+  return 1
+}
+
+base_of() {
+  "$1" - "$PYTHON_ATLEAST" <<'PY'
 import ensurepip, sys, venv
 if sys.version_info[:2] < tuple(int(part) for part in sys.argv[1].split(".")):
     sys.exit(1)
 print(getattr(sys, "_base_executable", sys.executable))  # never the .venv that may be active
 PY
-  done
-  return 1
 }
 
 at_least() { # at_least 20.19 20.20.2; what is no version is not
@@ -91,6 +99,17 @@ newer_node_than_apt_has() {
     printf ' && %snpm install --global n && %sn 22' "$sudo" "$sudo"
 }
 
+# Every process started from here inherits the lock: an npm that outlived an interrupted set-up is
+# waited for too, instead of being run against.
+wait_for_another_setup() {
+  command -v flock >/dev/null 2>&1 || return 0
+  exec 9>.setup/lock
+  flock --nonblock 9 || {
+    say "waiting for another set-up of this folder to end"
+    flock 9
+  }
+}
+
 # ---- steps ---------------------------------------------------------------------------------
 
 fingerprint() { cat "$@" 2>/dev/null | git hash-object --stdin; }
@@ -116,7 +135,9 @@ install_packages_is_there() { [ -x .venv/bin/pytest ]; }
 install_packages() {
   say "installing the Python packages of requirements/dev.txt"
   rm -f .setup/project
+  mv .setup/venv .setup/venv.kept # cut off in here, .venv is made anew: half a package looks whole to pip
   pip install --require-hashes -r requirements/dev.txt
+  mv .setup/venv.kept .setup/venv
 }
 
 # Without an index: the build backend is among the hashed packages, nothing else may come in.
