@@ -13,15 +13,12 @@ import fcntl
 import json
 import os
 import shlex
-import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-
-import asyncpg
 
 from storyshelf.db.cluster import (
     ADMIN,
@@ -32,17 +29,23 @@ from storyshelf.db.cluster import (
     write_private,
 )
 from storyshelf.db.postgres_binaries import PostgresBinaries, find_binaries
+from storyshelf.db.server_connection import (
+    HOST,
+    any_free_port,
+    is_free,
+    make_database,
+    served_folder,
+)
 from storyshelf.db.server_process import drop_stale_pid_file, live_pid
 from storyshelf.db.server_user import ServerUser, run_as, server_user
 from storyshelf.errors import StoryshelfError
 
-HOST = "127.0.0.1"
 OWNER = "storyshelf"  # the role the product works as, and its database: no superuser
-CONNECT_TIMEOUT_S = 5
 START_TIMEOUT_S = 60  # of one try; a crash recovery may take that long
 STOP_TIMEOUT_S = 60
 RETRY_S = 0.25
 RETRIES = 120  # 30 s: how long a killed server's last processes may hold its files
+LOG_TAIL = 10  # lines of it in an error
 PASSING = ("lock file", "shared memory block")  # what a start says while they do
 PRODUCTION = {
     "max_connections": "200",  # a consumer keeps about ten, a server twice that
@@ -65,7 +68,6 @@ class ServerNotStartedError(StoryshelfError):
             where=str(data),
             next_step=f"PostgreSQL said: {said.strip() or 'nothing'}",
         )
-        self.said = said
 
 
 class ServerNotStoppedError(StoryshelfError):
@@ -112,7 +114,7 @@ class EmbeddedPostgres:
     @property
     def files(self) -> Files:
         """Return where its files are."""
-        return Files(self.data_dir / "pg", self.binaries.major)
+        return Files(self.data_dir.absolute() / "pg", self.binaries.major)
 
     @property
     def user(self) -> ServerUser | None:
@@ -134,28 +136,31 @@ class EmbeddedPostgres:
         user = self.user
         make_root(self.files.root, user)
         with self._alone():
-            if not self._answers():
+            if not self._answers(user):
                 self._start(user)
-            asyncio.run(self._make_database())
-            self._publish()
+            password = self.files.password_of(OWNER)
+            asyncio.run(make_database(self.admin_url, OWNER, password))
+            self._publish(user)
             return self.url
 
     def stop(self) -> None:
         """End the server: open transactions are rolled back, nothing committed is lost."""
         if not self.files.data.exists():
             return
+        user = self.user
         with self._alone():
-            if live_pid(self.files.pid):
-                self._stop()
+            if live_pid(self.files.pid, user):
+                self._stop(user)
             self.files.run.unlink(missing_ok=True)
 
     def status(self) -> ServerStatus:
         """Look at the pid file, the process and a real connection."""
-        pid = live_pid(self.files.pid)
         about = (self.binaries.version, self.files.data)
+        user = self.user if self.files.data.exists() else None
+        pid = live_pid(self.files.pid, user)
         if pid is None:
             return ServerStatus(ServerState.STOPPED, *about)
-        state = ServerState.RUNNING if self._answers() else ServerState.UNANSWERING
+        state = ServerState.RUNNING if self._answers(user) else ServerState.UNANSWERING
         return ServerStatus(state, *about, pid, self._port())
 
     @contextmanager
@@ -171,46 +176,37 @@ class EmbeddedPostgres:
     def _start(self, user: ServerUser | None) -> None:
         binaries = self._runnable(user)
         make_cluster(self.files, binaries, user)
-        said = ""
         for _ in range(RETRIES):
-            if live_pid(self.files.pid) is None:
-                drop_stale_pid_file(self.files.pid)
-            said = self._try_start(binaries, user)
-            if self._answers():
+            drop_stale_pid_file(self.files.pid, user)
+            port = self._free_port()
+            self._try_start(binaries, user, port)
+            if self._answers(user):
                 return
-            if not any(sign in said for sign in PASSING):
-                break
+            if is_free(port) and not any(sign in self._start_log() for sign in PASSING):
+                break  # neither a dying predecessor nor a stranger on the port: it stays so
             self.pause(RETRY_S)
-        raise ServerNotStartedError(self.files.data, said)
+        raise ServerNotStartedError(self.files.data, self._start_log() + self._log_tail())
 
-    def _try_start(self, binaries: PostgresBinaries, user: ServerUser | None) -> str:
-        """Start it once; return what it said."""
+    def _try_start(self, binaries: PostgresBinaries, user: ServerUser | None, port: int) -> None:
         log = self.files.start_log
         write_private(log, "")
         if user:
             os.chown(log, user.uid, user.gid)
-        options = {
-            **self.settings,
-            "listen_addresses": HOST,
-            "port": str(self._free_port()),
-            "unix_socket_directories": "",
-        }
+        place = {"listen_addresses": HOST, "port": str(port), "unix_socket_directories": ""}
+        options = [f"--{name}={value}" for name, value in {**self.settings, **place}.items()]
         run_as(
             user,
             [
                 *(binaries.program("pg_ctl"), "start", "-D", str(self.files.data)),
-                *("-w", "-t", str(START_TIMEOUT_S), "-l", str(log)),
-                *("-o", " ".join(shlex.quote(f"--{k}={v}") for k, v in options.items())),
+                *("-w", "-t", str(START_TIMEOUT_S), "-l", str(log), "-o", shlex.join(options)),
             ],
         )
-        return log.read_text()
 
-    def _stop(self) -> None:
-        user = self.user
+    def _stop(self, user: ServerUser | None) -> None:
         program = self._runnable(user).program("pg_ctl")
         command = [program, "stop", "-D", str(self.files.data), "-w", "-t", str(STOP_TIMEOUT_S)]
         done = run_as(user, [*command, "-m", "fast"])
-        if live_pid(self.files.pid):
+        if live_pid(self.files.pid, user):
             raise ServerNotStoppedError(self.files.data, done.stderr)
 
     def _runnable(self, user: ServerUser | None) -> PostgresBinaries:
@@ -218,11 +214,18 @@ class EmbeddedPostgres:
             return self.binaries
         return self.binaries.copied_to(self.files.root)
 
+    def _answers(self, user: ServerUser | None) -> bool:
+        """Tell whether a server answers that is ours and serves this very folder."""
+        if live_pid(self.files.pid, user) is None or self._port() is None:
+            return False
+        served = asyncio.run(served_folder(self.admin_url))
+        return served is not None and Path(served).samefile(self.files.data)
+
     def _free_port(self) -> int:
         """Return the saved port, or a new one if there is none or a stranger has taken it."""
         port = self._port()
-        if port is None or not _is_free(port):
-            port = _any_port()
+        if port is None or not is_free(port):
+            port = any_free_port()
             write_private(self.files.port, str(port))
         return port
 
@@ -236,55 +239,18 @@ class EmbeddedPostgres:
         password = self.files.password_of(role)
         return f"postgresql://{role}:{password}@{HOST}:{self._port()}/{database}"
 
-    def _answers(self) -> bool:
-        """Tell whether a server answers that is ours and serves this very folder."""
-        if live_pid(self.files.pid) is None or self._port() is None:
-            return False
-        return asyncio.run(_serves(self.admin_url, self.files.data))
-
-    async def _make_database(self) -> None:
-        """Make role and database; set the password again, in case its file was lost."""
-        connection = await asyncpg.connect(self.admin_url, timeout=CONNECT_TIMEOUT_S)
-        try:
-            known = await connection.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", OWNER)
-            verb = "ALTER" if known else "CREATE"
-            await connection.execute(
-                await connection.fetchval(
-                    "SELECT format($1 || ' ROLE %I LOGIN PASSWORD %L', $2::text, $3::text)",
-                    *(verb, OWNER, self.files.password_of(OWNER)),
-                )
-            )
-            found = "SELECT 1 FROM pg_database WHERE datname = $1"
-            if not await connection.fetchval(found, OWNER):
-                await connection.execute(f"CREATE DATABASE {OWNER} OWNER {OWNER}")
-        finally:
-            await connection.close()
-
-    def _publish(self) -> None:
-        said = {"url": self.url, "pid": live_pid(self.files.pid), "version": self.binaries.version}
+    def _publish(self, user: ServerUser | None) -> None:
+        pid = live_pid(self.files.pid, user)
+        said = {"url": self.url, "pid": pid, "version": self.binaries.version}
         if said != read_run_file(self.files.run):
             write_private(self.files.run, json.dumps(said, indent=1))
 
+    def _start_log(self) -> str:
+        return self.files.start_log.read_text()
 
-async def _serves(url: str, data: Path) -> bool:
-    try:
-        connection = await asyncpg.connect(url, timeout=CONNECT_TIMEOUT_S)
-    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
-        return False
-    try:
-        return Path(await connection.fetchval("SHOW data_directory")) == data
-    finally:
-        await connection.close()
-
-
-def _is_free(port: int) -> bool:
-    with closing(socket.socket()) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        return probe.connect_ex((HOST, port)) != 0
-
-
-def _any_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    def _log_tail(self) -> str:
+        """Return the end of the log that the server itself keeps, once it has got that far."""
+        kept = (self.files.data / "log").glob("*.log")
+        newest = max(kept, key=lambda path: path.stat().st_mtime, default=None)
+        lines = newest.read_text(errors="replace").splitlines() if newest else []
+        return "\n".join(lines[-LOG_TAIL:])

@@ -1,25 +1,39 @@
-"""Whether the server's process lives, told from its pid file without trusting it."""
+"""Whether the server's processes live, told from its pid file without trusting it.
+
+The number in the file may belong to a zombie after kill -9, and to a stranger after a reboot. The
+server's processes all work in its data folder, so that one that does not is none of them. The
+question is asked as the server's own user: root in a container may not look at others' processes.
+"""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
+
+from storyshelf.db.server_user import ServerUser, run_as
 
 PROC = Path("/proc")
 
 
-def live_pid(pid_file: Path) -> int | None:
-    """Return the process of the pid file if it lives; a zombie does not."""
+def live_pid(pid_file: Path, user: ServerUser | None) -> int | None:
+    """Return the pid file's process if it lives and is the server's."""
     pid = _written_pid(pid_file)
-    return pid if pid is not None and _lives(pid) else None
+    if pid is None or not _lives(pid):
+        return None
+    if PROC.is_dir() and not _works_in(pid_file.parent, [pid], user):
+        return None
+    return pid
 
 
-def drop_stale_pid_file(pid_file: Path) -> None:
+def drop_stale_pid_file(pid_file: Path, user: ServerUser | None) -> None:
     """Remove a pid file that no process of this data folder stands behind.
 
-    After kill -9 the number may belong to a zombie or, after a reboot, to a stranger: PostgreSQL
-    sees only that it is taken and refuses to start. Its processes all work in the data folder, so
-    that if nobody does, nobody is there. Where this cannot be told, the file stays.
+    PostgreSQL sees only that the number is taken and refuses to start. Where it cannot be told
+    who works in the folder, the file stays.
     """
-    if PROC.is_dir() and pid_file.exists() and not _anyone_in(pid_file.parent):
+    if not (PROC.is_dir() and pid_file.exists()):
+        return
+    everyone = [int(entry.name) for entry in PROC.iterdir() if entry.name.isdecimal()]
+    if not _works_in(pid_file.parent, everyone, user):
         pid_file.unlink(missing_ok=True)
 
 
@@ -49,14 +63,7 @@ def _state(pid: int) -> str:
         return "?"  # no /proc here, or just gone
 
 
-def _anyone_in(folder: Path) -> bool:
-    """Tell whether a process has that folder as its own; one that may not be asked counts."""
-    there = folder.resolve()
-    return any(_works_in(process, there) for process in PROC.iterdir() if process.name.isdecimal())
-
-
-def _works_in(process: Path, folder: Path) -> bool:
-    try:
-        return (process / "cwd").readlink() == folder
-    except OSError:
-        return False  # gone, a zombie, or another user's: the server is ours or we are root
+def _works_in(folder: Path, pids: Iterable[int], user: ServerUser | None) -> bool:
+    """Tell whether one of the processes has that folder as its own; a zombie has none."""
+    links = [str(PROC / str(pid) / "cwd") for pid in pids]
+    return str(folder.resolve()) in run_as(user, ["readlink", *links]).stdout.splitlines()
