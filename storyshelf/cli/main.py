@@ -32,6 +32,8 @@ COMMANDS = (
     DEFAULT,
     LazyCommand("upload", "storyshelf.cli.upload:upload", "Upload a built Storybook, do not wait."),
     LazyCommand("wait", "storyshelf.cli.wait:wait", "Wait for a build's verdict."),
+    LazyCommand("migrate", "storyshelf.cli.migrate:migrate", "Bring the database up to date."),
+    LazyCommand("db", "storyshelf.cli.db:app", "Start, stop and look at the embedded database."),
 )
 
 
