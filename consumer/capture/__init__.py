@@ -1,0 +1,19 @@
+"""The browser's half of a capture: how a story's picture is made, and what it may cost.
+
+Decided here, once for all pictures (a change of any of these raises `CAPTURE_PROTOCOL`):
+
+- **Storybook runs as for a person.** Playwright's `expose_binding` would plant a global that some
+  Storybook versions take for a test environment and then treat animations differently; nothing in
+  this package exposes a binding, and the page is asked before each shot that none is there. Events
+  are recorded by the page script and fetched by `evaluate`.
+- **Time stands still** at a fixed instant, but timers run. Inside a `setTimeout` callback the clock
+  shows what the timeout asked for, and inside an animation frame how far the animation is, or
+  debounced updates and entrance animations would never end. Chance is seeded per document.
+- **Animations are over**: one iteration of 1 ms, then finished, or cancelled where they never end;
+  SMIL and video rest at their start; animated images show their first frame (a browser setting).
+- **Focus stays where the story left it**; the caret is invisible; the mouse was never moved.
+- **Service workers are allowed**: mocked stories need them. An origin belongs to one build, and
+  what a story stored is cleared before the next one.
+- **The picture** is the content's box with 16 px around it. Content taller than the viewport gets a
+  taller viewport, unless its height follows the viewport's: then it is drawn beyond it instead.
+"""

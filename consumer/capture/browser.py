@@ -1,0 +1,156 @@
+"""Starts the one browser of a child, inside the fence, and says what its pictures depend on."""
+
+import asyncio
+import hashlib
+import platform
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import version
+from pathlib import Path
+
+from playwright.async_api import Browser, Error, Playwright, async_playwright
+
+from storyshelf.errors import StoryshelfError
+
+CAPTURE_PROTOCOL = "1"  # rises when the same story could get another picture from the same browser
+START_WITHIN_S = 30  # 0.3 s calm; a machine under full load took 4
+CLOSE_WITHIN_S = 5  # then the driver is stopped, which kills what it started
+DEAD_PROXY = "127.0.0.1:9"  # nothing may pass but what the bypass list names
+
+# The same pixels whatever the machine; nothing of the browser's own that would want the network.
+DETERMINISM = (
+    "--font-render-hinting=none",
+    "--disable-lcd-text",
+    "--force-color-profile=srgb",
+    "--hide-scrollbars",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    # Playwright's own four settings, and animated images at their first frame (2 = no animation);
+    # of two such switches the browser would read only the last.
+    "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,"
+    "availablePointerTypes=4,imageAnimationPolicy=2",
+)
+
+
+class Sandbox(StrEnum):
+    """Chromium's own: off only where it cannot be had."""
+
+    ON = "on"
+    OFF = "off"
+
+
+class BrowserFailedError(StoryshelfError):
+    """The browser does not start, or does not answer any more."""
+
+    def __init__(self, what: str, detail: str) -> None:
+        super().__init__(
+            what,
+            where=detail.strip()[-1_000:],
+            next_step="Run `storyshelf doctor`; it starts the browser alone and shows its words.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserChoice:
+    """What to start; `executable` may be a script that starts the real one."""
+
+    executable: Path
+    kind: str
+    sandbox: Sandbox
+
+
+def fence_flags(port: int) -> tuple[str, ...]:
+    """Return what keeps the browser at home: it reaches `*.localhost` on that port, nothing else.
+
+    The proxy holds requests, sockets, workers and popups; the policy holds WebRTC, which asks no
+    proxy; the resolver rules hold the names a page may have looked up, and hit our address family.
+    """
+    return (
+        f"--proxy-server={DEAD_PROXY}",
+        f"--proxy-bypass-list=<-loopback>;*.localhost:{port}",
+        "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+        "--host-resolver-rules=MAP *.localhost 127.0.0.1, MAP * ~NOTFOUND",
+    )
+
+
+class LaunchedBrowser:
+    """The browser and the driver that holds it; can be replaced when it is beyond help."""
+
+    def __init__(self, choice: BrowserChoice, port: int) -> None:
+        self._choice = choice
+        self._flags = (*DETERMINISM, *fence_flags(port))
+        self._driver: Playwright | None = None
+        self._browser: Browser | None = None
+
+    async def start(self) -> Browser:
+        """Return the running browser, started now if there is none."""
+        if self._browser is not None and self._browser.is_connected():
+            return self._browser
+        await self.stop()
+        try:
+            async with asyncio.timeout(START_WITHIN_S):
+                self._driver = await async_playwright().start()
+                self._browser = await self._driver.chromium.launch(
+                    executable_path=self._choice.executable,
+                    args=self._flags,
+                    chromium_sandbox=self._choice.sandbox is Sandbox.ON,
+                    handle_sigint=False,
+                    handle_sigterm=False,
+                    handle_sighup=False,
+                )
+        except (Error, TimeoutError) as error:
+            await self.stop()
+            raise BrowserFailedError("the browser did not start", str(error)) from None
+        return self._browser
+
+    async def stop(self) -> None:
+        """End the browser; one that does not close is killed with its driver."""
+        browser, driver = self._browser, self._driver
+        self._browser = self._driver = None
+        if browser is not None:
+            with suppress(Error, TimeoutError):
+                async with asyncio.timeout(CLOSE_WITHIN_S):
+                    await browser.close()
+        if driver is not None:
+            with suppress(Error, TimeoutError):
+                async with asyncio.timeout(CLOSE_WITHIN_S):
+                    await driver.stop()
+
+
+def environment_facts(kind: str, browser_version: str, fonts: Sequence[str]) -> Mapping[str, str]:
+    """Return what pictures depend on; two children with equal facts make equal pictures.
+
+    The port differs from child to child and is no part of it.
+    """
+    flags = (*DETERMINISM, *fence_flags(port=0))
+    return {
+        "browser": kind,
+        "version": browser_version,
+        "playwright": version("playwright"),  # its own flags and emulation
+        "flags": _fingerprint(flags),
+        "fonts": _fingerprint(sorted(fonts)),
+        "architecture": platform.machine(),
+        "capture": CAPTURE_PROTOCOL,
+    }
+
+
+async def installed_fonts() -> tuple[str, ...]:
+    """List family, style and version of each font, if fontconfig is there to be asked."""
+    pattern = "%{family}|%{style}|%{fontversion}\n"
+    try:
+        process = await asyncio.create_subprocess_exec(
+            "fc-list", "--format", pattern, stdout=asyncio.subprocess.PIPE
+        )
+    except FileNotFoundError:
+        return ()
+    out, _ = await process.communicate()
+    return tuple(set(out.decode(errors="replace").splitlines()))
+
+
+def _fingerprint(parts: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

@@ -1,0 +1,65 @@
+"""Decides what part of the page the picture shows: the content's box, a margin, and the caps."""
+
+import math
+from dataclasses import dataclass
+
+from consumer.messages import MAX_SIDE_PX
+
+MARGIN_PX = 16  # shows shadows and outlines, and that nothing was cut
+MAX_PIXELS = 25_000_000  # 100 MB decoded; two of them and their mask fit in a consumer's budget
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The content's edges and the viewport, in CSS pixels; `edges` is None for an empty page."""
+
+    edges: tuple[float, float, float, float] | None  # left, top, right, bottom
+    viewport_width_px: int
+    viewport_height_px: int
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The part of the page to be shot, in CSS pixels; `cut` says what the caps left out."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    cut: str = ""
+
+    @property
+    def bottom(self) -> int:
+        """The first row below."""
+        return self.y + self.height
+
+    @property
+    def right(self) -> int:
+        """The first column beside."""
+        return self.x + self.width
+
+
+def frame_of(measured: Measured, scale: float) -> Frame:
+    """Return the frame; an empty page is shown as its viewport."""
+    if measured.edges is None:
+        return Frame(0, 0, measured.viewport_width_px, measured.viewport_height_px)
+    left, top, right, bottom = measured.edges
+    x, y = max(0, math.floor(left) - MARGIN_PX), max(0, math.floor(top) - MARGIN_PX)
+    width = math.ceil(right) + _margin(right, measured.viewport_width_px) - x
+    height = math.ceil(bottom) + MARGIN_PX - y
+    return _capped(Frame(x, y, max(1, width), max(1, height)), scale)
+
+
+def _margin(right: float, viewport_width_px: int) -> int:
+    """No margin beside what ends at the viewport's edge: there is no page to show there."""
+    return max(0, min(MARGIN_PX, viewport_width_px - math.ceil(right)))
+
+
+def _capped(frame: Frame, scale: float) -> Frame:
+    side = int(MAX_SIDE_PX / scale)
+    width = min(frame.width, side)
+    height = min(frame.height, side, max(1, int(MAX_PIXELS / scale**2 / width)))
+    if (width, height) == (frame.width, frame.height):
+        return frame
+    cut = f"{frame.width} x {frame.height} px of content, shown up to {width} x {height}"
+    return Frame(frame.x, frame.y, width, height, cut)

@@ -1,0 +1,82 @@
+// What Storybook says on its channel, recorded from the first word; and when there is no more to come.
+const MESSAGE_CHARS = 4_000;
+const STACK_CHARS = 20_000;
+const PLAY_ERROR_GRACE_MS = 1_000; // after a failed play function some versions say nothing more
+const PREVIEW_START_MS = 8_000; // a preview that has loaded and made no channel by then never will
+
+const story = (() => {
+  const wanted = new URLSearchParams(location.search).get("id");
+  const heard = { events: {}, phase: "", error: null, late: null };
+  let channel;
+  let end; // resolves `ended`
+  const ended = new Promise((resolve) => { end = resolve; });
+  const isOurs = (id) => id === undefined || wanted === null || id === wanted;
+
+  const described = (kind, error) => ({
+    kind,
+    message: String(error?.message ?? error?.description ?? error?.title ?? error).slice(0, MESSAGE_CHARS),
+    name: String(error?.name ?? "").slice(0, 100),
+    stack: String(error?.stack ?? "").slice(0, STACK_CHARS),
+  });
+  const fail = (kind, error) => { heard.error ??= described(kind, error); };
+  const failed = (kind) => (error) => { fail(kind, error); end(); };
+  // 8.6 and later say storyFinished, after the story's afterEach; what came before says no more.
+  const saysFinished = () =>
+    "STORY_FINISHED" in (window.__STORYBOOK_MODULE_CORE_EVENTS__ ?? window.STORYBOOK_CORE_EVENTS ?? {})
+    || ["completing", "afterEach", "finished"].includes(heard.phase);
+
+  const LISTENERS = {
+    storyRenderPhaseChanged: ({ newPhase, storyId }) => {
+      if (isOurs(storyId)) heard.phase = String(newPhase).slice(0, 40);
+    },
+    storyRendered: (id) => { if (isOurs(id) && !saysFinished()) end(); },
+    storyFinished: ({ storyId }) => { if (isOurs(storyId)) end(); },
+    docsRendered: () => end(),
+    storyMissing: (id) => failed("missing_story")({ message: `Storybook knows no story ${id ?? wanted}` }),
+    storyErrored: failed("render_failed"),
+    storyThrewException: failed("render_failed"),
+    configError: failed("config_failed"),
+    playFunctionThrewException: (error) => {
+      fail("play_failed", error);
+      real.setTimeout(end, PLAY_ERROR_GRACE_MS);
+    },
+    unhandledErrorsWhilePlaying: (errors) => fail("play_failed", errors?.[0]),
+  };
+  const listen = (made) => {
+    if (!made || made === channel) return;
+    channel = made;
+    for (const [name, listener] of Object.entries(LISTENERS)) {
+      channel.on(name, (...args) => {
+        heard.events[name] = (heard.events[name] ?? 0) + 1;
+        listener(...args);
+      });
+    }
+  };
+  Object.defineProperty(window, "__STORYBOOK_ADDONS_CHANNEL__", {
+    configurable: true,
+    enumerable: true,
+    get: () => channel,
+    set: listen,
+  });
+  window.addEventListener("error", (event) => { heard.late ??= described("script", event.error ?? event); });
+  window.addEventListener("unhandledrejection", (event) => { heard.late ??= described("script", event.reason); });
+  window.addEventListener("load", () => real.setTimeout(() => {
+    if (channel) return;
+    fail("config_failed", heard.late ?? { message: "the preview did not start: no Storybook channel" });
+    end();
+  }, PREVIEW_START_MS));
+
+  return {
+    // Resolves when the story has come to an end of its own, or after that time, whichever is first.
+    async ended(withinMs) {
+      const late = new Promise((resolve) => { real.setTimeout(() => resolve("late"), withinMs); });
+      return (await Promise.race([ended, late])) === "late" ? "late" : "ended";
+    },
+    report: () => ({
+      ...heard,
+      shows: Array.from(document.body?.classList ?? []).filter((name) => name.startsWith("sb-show-")).slice(0, 10),
+      display: String(document.querySelector(".sb-errordisplay")?.innerText ?? "").slice(0, MESSAGE_CHARS),
+      binding: "__playwright__binding__" in window,
+    }),
+  };
+})();

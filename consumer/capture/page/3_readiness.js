@@ -1,0 +1,99 @@
+// Brings the page to rest: late resources in, animations over, nothing scheduled for the next frame.
+const FREEZE = `*, *::before, *::after, *::backdrop {
+  animation-delay: 0s !important;
+  animation-duration: 1ms !important;
+  animation-iteration-count: 1 !important;
+  transition-delay: 0s !important;
+  transition-duration: 1ms !important;
+  caret-color: transparent !important;
+  scroll-behavior: auto !important;
+}`;
+
+const readiness = (() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(FREEZE);
+  const shadows = [];
+  let changedMs = -Infinity;
+  const observer = new MutationObserver(() => { changedMs = real.now(); });
+  const watch = (root) => observer.observe(root, {
+    subtree: true, childList: true, characterData: true, attributes: true,
+  });
+  const roots = () => [document, ...shadows.map((each) => each.deref()).filter(Boolean)];
+  const everywhere = (selector) => roots().flatMap((root) => Array.from(root.querySelectorAll(selector)));
+  const freeze = (root) => {
+    if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
+  };
+  freeze(document);
+  watch(document);
+  const attach = Element.prototype.attachShadow;
+  Element.prototype.attachShadow = function attachShadow(options) {
+    const root = attach.call(this, options);
+    shadows.push(new WeakRef(root));
+    freeze(root);
+    watch(root);
+    return root;
+  };
+
+  const capped = async (promise, withinMs) => {
+    const late = new Promise((resolve) => { real.setTimeout(() => resolve("late"), withinMs); });
+    return (await Promise.race([Promise.resolve(promise).then(() => "done", () => "done"), late])) === "done";
+  };
+  const nextFrame = () => new Promise((resolve) => { real.frame(() => resolve()); });
+  const attempt = (act) => { try { act(); } catch { /* one that cannot be stopped shows as unstable */ } };
+
+  const endAnimation = (animation) => {
+    if (animation.timeline !== document.timeline) return; // driven by scrolling: at rest by itself
+    const isEndless = animation.effect?.getComputedTiming().endTime === Infinity;
+    attempt(() => (isEndless ? animation.cancel() : animation.finish()));
+  };
+  const endAnimations = () => {
+    for (const root of roots()) { freeze(root); root.getAnimations().forEach(endAnimation); }
+    for (const svg of everywhere("svg")) attempt(() => { svg.pauseAnimations(); svg.setCurrentTime(0); });
+  };
+  const rewind = (video) => new Promise((resolve) => {
+    attempt(() => video.pause());
+    if (video.readyState === 0 || video.currentTime === 0) { resolve(); return; }
+    video.addEventListener("seeked", resolve, { once: true });
+    attempt(() => { video.currentTime = 0; });
+  });
+  const decoded = () => {
+    const images = everywhere("img");
+    for (const image of images) image.loading = "eager";
+    return Promise.all(images.filter((image) => image.currentSrc || image.src)
+      .map((image) => image.decode().catch(() => {})));
+  };
+  // A story that has not moved since it was rendered is not waited for.
+  const quiet = async (sinceMs, quietMs, withinMs) => {
+    const untilMs = real.now() + withinMs;
+    await nextFrame();
+    while (changedMs > sinceMs && real.now() - changedMs < quietMs) {
+      if (real.now() > untilMs) return false;
+      await new Promise((resolve) => { real.setTimeout(resolve, 10); });
+    }
+    return true;
+  };
+
+  return {
+    nextFrame,
+    // Returns the codes of what did not come to rest in time.
+    async settle({ fontsMs, imagesMs, quietMs, restMs }) {
+      const sinceMs = real.now();
+      window.scrollTo(0, 0);
+      const late = [];
+      await nextFrame(); // styles and images of the last change ask for their files here
+      if (!(await capped(document.fonts.ready, fontsMs))) late.push("font_timeout");
+      if (!(await capped(decoded(), imagesMs))) late.push("image_timeout");
+      await capped(Promise.all(everywhere("video").map(rewind)), imagesMs);
+      endAnimations();
+      if (!(await quiet(sinceMs, quietMs, restMs))) late.push("unsettled");
+      return late;
+    },
+    // From here on no script draws; two frames put on the screen what is there.
+    async stop() {
+      framesRun = false;
+      endAnimations();
+      await nextFrame();
+      await nextFrame();
+    },
+  };
+})();

@@ -1,0 +1,179 @@
+"""Watches one page beside the capture: what ends it, and what a reader should be told.
+
+Every call to the page goes through `PageWatch.call`, so that none is without a deadline and each
+ends at once when the page has crashed or gone elsewhere.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from playwright.async_api import CDPSession, Dialog, Error, Page, Request, Response
+
+from consumer.capture.deadline import CallDeadlineError
+from consumer.messages import StoryWarning, WarningCode
+from storyshelf.errors import StoryshelfError
+
+MAX_WARNINGS = 20  # a page that polls a dead address says the same thing for ever
+MAX_TEXT = 500  # as the channel allows
+BAD_STATUS = 400
+STYLED_BY = frozenset({"image", "font", "stylesheet"})
+Answer = TypeVar("Answer")
+
+
+class PageCrashedError(StoryshelfError):
+    """The page's process died."""
+
+    def __init__(self) -> None:
+        super().__init__("the page crashed; it may have run out of memory")
+
+
+class NavigatedAwayError(StoryshelfError):
+    """The page left the story."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(f"the page went to {url[:300]}")
+
+
+class PageWatch:
+    """The eyes on one page; `begin` starts a new story."""
+
+    def __init__(self, page: Page, cdp: CDPSession, origin: str) -> None:
+        self._cdp = cdp
+        self._page = page
+        self._origin = origin
+        self._documents = 0
+        self._trouble: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._warnings: dict[tuple[WarningCode, str], None] = {}
+        self._styling: set[Request] = set()
+        self._styled = asyncio.Event()
+        page.on("crash", lambda _: self._end(PageCrashedError()))
+        page.on("dialog", self._on_dialog)
+        page.on("request", self._on_request)
+        page.on("requestfinished", self._on_requestend)
+        page.on("requestfailed", self._on_requestfailed)
+        page.on("response", self._on_response)
+        page.on("websocket", lambda socket: self._on_websocket(socket.url))
+
+    async def start(self) -> None:
+        """Listen for documents too; a hash or a pushState makes none."""
+        self._cdp.on("Page.frameNavigated", self._on_document)
+        async with asyncio.timeout(5):
+            await self._cdp.send("Page.enable")
+
+    def begin(self) -> None:
+        """Forget the story before; the next document is the new story's."""
+        if not self._trouble.done():
+            self._trouble.cancel()
+        self._trouble = asyncio.get_running_loop().create_future()
+        self._documents = 0
+        self._warnings.clear()
+        self._styling.clear()
+        self._styled.set()
+
+    async def call(self, work: Coroutine[Any, Any, Answer], seconds: float, doing: str) -> Answer:
+        """Return the answer; raise what ended the page, or CallDeadlineError."""
+        task = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait(
+                {task, self._trouble}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+            )
+            if self._trouble.done():
+                self._trouble.result()
+            if not task.done():
+                raise CallDeadlineError(doing, seconds)
+            return task.result()
+        except Error as error:
+            await self._explained(error)
+            raise
+        finally:
+            await _cancelled(task)
+
+    async def styled(self) -> None:
+        """Wait until no image, font or style sheet is on its way."""
+        await self._styled.wait()
+
+    def warn(self, code: WarningCode, text: str) -> None:
+        """Note something for the reader, once."""
+        if len(self._warnings) < MAX_WARNINGS:
+            self._warnings[code, text[:MAX_TEXT]] = None
+
+    def warnings(self) -> tuple[StoryWarning, ...]:
+        """Return what was noted since `begin`."""
+        return tuple(StoryWarning(code, text) for code, text in self._warnings)
+
+    async def _explained(self, error: Error) -> None:
+        """Give the event that explains a cut call the turn of the loop that it may be behind."""
+        if "Target crashed" in error.message or "Page crashed" in error.message:
+            raise PageCrashedError from None
+        if "context was destroyed" in error.message:
+            await asyncio.wait({self._trouble}, timeout=1)
+            if self._trouble.done():
+                self._trouble.result()
+            raise NavigatedAwayError("another page") from None
+
+    def _end(self, error: StoryshelfError) -> None:
+        if not self._trouble.done():
+            self._trouble.set_exception(error)
+            self._trouble.exception()  # may never be asked for: then it is no news
+
+    def _on_document(self, event: dict[str, Any]) -> None:
+        if event["frame"].get("parentId"):
+            return
+        self._documents += 1
+        if self._documents > 1:
+            self._end(NavigatedAwayError(event["frame"].get("unreachableUrl") or self._page.url))
+
+    async def _on_dialog(self, dialog: Dialog) -> None:
+        with suppress(Error):
+            if dialog.type == "beforeunload":
+                await dialog.accept()  # nothing keeps us on a page we want to leave
+                return
+            self.warn(WarningCode.DIALOG, f"{dialog.type}: {dialog.message}")
+            await dialog.dismiss()
+
+    def _on_request(self, request: Request) -> None:
+        if request.resource_type in STYLED_BY:
+            self._styling.add(request)
+            self._styled.clear()
+
+    def _on_requestend(self, request: Request) -> None:
+        self._styling.discard(request)
+        if not self._styling:
+            self._styled.set()
+
+    def _on_requestfailed(self, request: Request) -> None:
+        self._on_requestend(request)
+        if self._is_ours(request.url):
+            if "ERR_ABORTED" not in (request.failure or ""):  # the page changed its mind
+                self.warn(WarningCode.RESOURCE_FAILED, f"{request.failure}: {_shown(request.url)}")
+        else:
+            self.warn(WarningCode.BLOCKED_REQUEST, _shown(request.url))
+
+    def _on_response(self, response: Response) -> None:
+        if response.status >= BAD_STATUS and not response.url.endswith("/favicon.ico"):
+            self.warn(WarningCode.RESOURCE_FAILED, f"{response.status}: {_shown(response.url)}")
+
+    def _on_websocket(self, url: str) -> None:
+        if not self._is_ours(url.replace("ws", "http", 1)):
+            self.warn(WarningCode.BLOCKED_REQUEST, _shown(url))
+
+    def _is_ours(self, url: str) -> bool:
+        return url.startswith((f"{self._origin}/", "data:", "blob:"))
+
+
+def _shown(url: str) -> str:
+    """Cut what may be long or secret; keep what tells which file it was."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"[:MAX_TEXT]
+
+
+async def _cancelled(task: asyncio.Future[Any]) -> None:
+    """End a call that nobody waits for any more, and take its last words."""
+    if not task.done():
+        task.cancel()
+        await asyncio.wait({task}, timeout=1)
+    if task.done() and not task.cancelled():
+        task.exception()
