@@ -1,0 +1,258 @@
+"""Capture one snapshot and come to its verdict: shoot, compare, confirm."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+from consumer.death import Cause, ChildDiedError, Death
+from consumer.messages import Captured, Compared, CompareOptions, Ending, Faint, Page
+from consumer.supervisor import CaptureRequest, Child
+from storyshelf.clock import Clock
+from storyshelf.diff.outcome import Outcome
+from storyshelf.diff.png import BadPngError, read_header
+from storyshelf.ids import BlobKey, EnvironmentId
+from storyshelf.queue.job_kind import Work
+from storyshelf.snapshots.snapshot import (
+    CaptureError,
+    Diff,
+    Notice,
+    Picture,
+    Pixels,
+    PlannedSnapshot,
+    SnapshotResult,
+    StoredMask,
+    Verdict,
+)
+from storyshelf.storage.blobs import Blobs
+
+CHANGES = frozenset({Outcome.CHANGED, Outcome.SIZE_CHANGED, Outcome.UNDECODABLE})
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """What the child sent of one capture, with what the parent found out itself."""
+
+    captured: Captured
+    key: BlobKey | None
+    took_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A verdict with its sentence, before the pictures are stored."""
+
+    verdict: Verdict
+    reason: str
+    shot: Shot
+    pixels: Pixels = Pixels.DIFFERENT
+    compared: Compared | None = None
+    frames: tuple[Shot, ...] = ()
+
+
+class Photographer:
+    """Captures snapshots with a child it is lent."""
+
+    def __init__(
+        self, blobs: Blobs, clock: Clock, environment: EnvironmentId, timeout_ms: int
+    ) -> None:
+        self._blobs = blobs
+        self._clock = clock
+        self._environment = environment
+        self._timeout_ms = timeout_ms
+
+    async def result_of(
+        self, child: Child, snapshot: PlannedSnapshot, work: Work
+    ) -> SnapshotResult:
+        """Capture, compare and confirm; every picture of the result is stored.
+
+        Raises ChildDiedError, RequestFailedError, MissingBlobError.
+        """
+        finding = await self._find(child, snapshot, work)
+        return await self._stored(snapshot, finding)
+
+    async def _find(self, child: Child, snapshot: PlannedSnapshot, work: Work) -> Finding:
+        first = await self._shoot(child, snapshot, Page.SHARED, work)
+        if first.captured.ending is Ending.ERRORED:
+            return _errored(first)
+        if snapshot.baseline_image is None:
+            return Finding(Verdict.ADDED, "There is nothing to compare it with yet.", first)
+        if first.key == snapshot.baseline_image:
+            return _same_bytes(first)
+        base = await self._blobs.read(snapshot.baseline_image)
+        compared = await self._compare(child, snapshot, base, first, work)
+        if compared.outcome not in CHANGES:
+            return _unchanged(first, compared)
+        second = await self._shoot(child, snapshot, Page.FRESH, work)
+        return await self._confirmed(
+            child, snapshot, work, _Suspicion(base, first, second, compared)
+        )
+
+    async def _confirmed(
+        self, child: Child, snapshot: PlannedSnapshot, work: Work, suspicion: "_Suspicion"
+    ) -> Finding:
+        """Judge by the second, clean picture; a story that gives two pictures is unstable."""
+        first, second = suspicion.first, suspicion.second
+        if second.captured.ending is Ending.ERRORED:
+            return _errored(second)
+        if second.key == snapshot.baseline_image:
+            return _same_bytes(second)
+        if second.key == first.key:
+            return Finding(
+                Verdict.CHANGED,
+                f"{suspicion.compared.reason} A second, clean page gave the same picture.",
+                second,
+                compared=suspicion.compared,
+            )
+        compared = await self._compare(child, snapshot, suspicion.base, second, work)
+        if compared.outcome not in CHANGES:
+            return _unchanged(second, compared)
+        between = await self._compare(child, snapshot, first.captured.png, second, work)
+        if between.outcome not in CHANGES:
+            reason = f"{compared.reason} A second, clean page gave nearly the same picture."
+            return Finding(Verdict.CHANGED, reason, second, compared=compared)
+        reason = (
+            f"Two pictures of it differ from the baseline and from each other: {between.reason}"
+        )
+        return Finding(Verdict.UNSTABLE, reason, second, compared=compared, frames=(first, second))
+
+    async def _shoot(self, child: Child, snapshot: PlannedSnapshot, page: Page, work: Work) -> Shot:
+        viewport = snapshot.options.viewport
+        wanted = CaptureRequest(
+            story_id=snapshot.key.story_id,
+            viewport_width_px=viewport.width_px,
+            viewport_height_px=viewport.height_px,
+            scale=viewport.scale,
+            delay_ms=snapshot.options.delay_ms,
+            page=page,
+            timeout_ms=self._timeout_ms + snapshot.options.delay_ms,
+        )
+        began = self._clock.monotonic()
+        captured = await child.capture(wanted, work.touch)
+        took_ms = round((self._clock.monotonic() - began) * 1000)
+        work.touch()
+        return Shot(captured, self._checked_key(child, captured), took_ms)
+
+    def _checked_key(self, child: Child, captured: Captured) -> BlobKey | None:
+        """Return the picture's own hash; a child that lies about its picture is not believed."""
+        if not captured.png:
+            return None
+        try:
+            header = read_header(captured.png)
+        except BadPngError as error:
+            raise _violated(child, captured, str(error)) from error
+        if (header.width_px, header.height_px) != (captured.width_px, captured.height_px):
+            raise _violated(child, captured, "the picture's size is not what was said")
+        return BlobKey(sha256(captured.png).hexdigest())
+
+    async def _compare(
+        self, child: Child, snapshot: PlannedSnapshot, base: bytes, head: Shot, work: Work
+    ) -> Compared:
+        options = CompareOptions(
+            threshold=snapshot.options.diff_threshold,
+            include_aa=False,
+            max_diff_pixels=None,
+            max_diff_ratio=None,
+            faint=Faint.COUNTS,
+        )
+        compared = await child.compare(options, base, head.captured.png)
+        work.touch()
+        return compared
+
+    async def _stored(self, snapshot: PlannedSnapshot, finding: Finding) -> SnapshotResult:
+        captured, compared = finding.shot.captured, finding.compared
+        mask = None
+        if compared is not None and compared.mask:
+            mask = StoredMask(await self._blobs.put(compared.mask), len(compared.mask))
+        return SnapshotResult(
+            id=snapshot.id,
+            verdict=finding.verdict,
+            reason=finding.reason,
+            pixels=finding.pixels,
+            environment_id=self._environment,
+            duration_ms=finding.shot.took_ms,
+            picture=await self._picture(finding.shot),
+            diff=None if compared is None else _diff(compared),
+            mask=mask,
+            frames=tuple([p for shot in finding.frames if (p := await self._picture(shot))]),
+            error=_error(captured),
+            warnings=tuple(Notice(warning.code, warning.text) for warning in captured.warnings),
+            timings_ms=captured.timings_ms,
+        )
+
+    async def _picture(self, shot: Shot) -> Picture | None:
+        """Store the browser's own bytes, never re-encoded: only so can the next equal them."""
+        if shot.key is None:
+            return None
+        png = shot.captured.png
+        await self._blobs.put(png)
+        return Picture(shot.key, len(png), shot.captured.width_px, shot.captured.height_px)
+
+
+@dataclass(frozen=True, slots=True)
+class _Suspicion:
+    """A difference that is not believed yet."""
+
+    base: bytes
+    first: Shot
+    second: Shot
+    compared: Compared
+
+
+def crashed(
+    snapshot: PlannedSnapshot, died: ChildDiedError, environment: EnvironmentId
+) -> SnapshotResult:
+    """Return the result of a story on which the browser's process died twice."""
+    return SnapshotResult(
+        id=snapshot.id,
+        verdict=Verdict.ERRORED,
+        reason="The browser's process died twice while it rendered this story.",
+        pixels=Pixels.DIFFERENT,
+        environment_id=environment,
+        duration_ms=0,
+        error=CaptureError("page_crashed", f"The browser's process died: {died.detail}"),
+    )
+
+
+def _errored(shot: Shot) -> Finding:
+    error = shot.captured.error
+    reason = "It could not be rendered." if error is None else f"It ended with {error.code}."
+    return Finding(Verdict.ERRORED, reason, shot)
+
+
+def _same_bytes(shot: Shot) -> Finding:
+    reason = "The picture is byte for byte the baseline's."
+    return Finding(Verdict.UNCHANGED, reason, shot, pixels=Pixels.EQUAL)
+
+
+def _unchanged(shot: Shot, compared: Compared) -> Finding:
+    is_equal = compared.outcome is Outcome.IDENTICAL
+    pixels = Pixels.EQUAL if is_equal else Pixels.DIFFERENT
+    return Finding(Verdict.UNCHANGED, compared.reason, shot, pixels=pixels, compared=compared)
+
+
+def _error(captured: Captured) -> CaptureError | None:
+    if captured.ending is Ending.OK:
+        return None
+    if captured.error is None:
+        return CaptureError("render_failed", "The story failed without saying why.")
+    return CaptureError(captured.error.code, captured.error.message, captured.error.stack)
+
+
+def _diff(compared: Compared) -> Diff:
+    return Diff(
+        raw_px=compared.raw_px,
+        changed_px=compared.changed_px + compared.faint_px,
+        regions=tuple((box.x, box.y, box.width, box.height) for box in compared.regions),
+        metric=compared.metric,
+        engine=compared.engine,
+        engine_version=compared.engine_version,
+        base_size=(compared.base_size.width, compared.base_size.height),
+        head_size=(compared.head_size.width, compared.head_size.height),
+        mask_x=compared.mask_x,
+        mask_y=compared.mask_y,
+    )
+
+
+def _violated(child: Child, captured: Captured, problem: str) -> ChildDiedError:
+    cause = Cause(Death.VIOLATION, f"it sent a picture that is none: {problem}")
+    child.condemn(cause)
+    return ChildDiedError(cause, captured.story_id)

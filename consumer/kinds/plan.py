@@ -1,0 +1,91 @@
+"""Plan a build: read its index, load its bundle once for the parameters, and cut it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import structlog
+
+from consumer.environment import Environment
+from consumer.lending import Lender
+from consumer.messages import StoriesRead
+from storyshelf.builds import plan_build, store
+from storyshelf.builds.build import BuildState
+from storyshelf.builds.jobs import BuildPayload
+from storyshelf.builds.plan_build import BundleContent, Plan
+from storyshelf.bundle.index import find_index, parse_index
+from storyshelf.bundle.manifest import Manifest
+from storyshelf.bundle.parameters import ReadParameters, parse_parameters
+from storyshelf.db.engine import Database, Tx
+from storyshelf.ids import StoryId
+from storyshelf.queue.job_kind import Work
+from storyshelf.storage.blobs import Blobs
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLimits:
+    """How long a bundle may take to load, and how it is cut."""
+
+    read_timeout_ms: int
+    shard_cost_ms: int
+    slots: int  # captures that can run at once
+
+
+class PlanHandler:
+    """The handler of `plan` jobs; returns the Plan, or None for a build that moved on."""
+
+    def __init__(
+        self,
+        db: Database,
+        blobs: Blobs,
+        lender: Lender,
+        environment: Environment,
+        limits: PlanLimits,
+    ) -> None:
+        self._db = db
+        self._blobs = blobs
+        self._lender = lender
+        self._environment = environment
+        self._limits = limits
+
+    async def __call__(self, work: Work, parsed: BuildPayload) -> Plan | None:
+        """Plan the build."""
+        await work.record(lambda tx: _start_planning(tx, parsed))
+        async with self._db.transaction() as tx:
+            build = await store.by_id(tx, parsed.build_id)
+            files = await store.files_of(tx, build.id)
+        if build.state is not BuildState.PLANNING or build.generation != parsed.generation:
+            return None  # cancelled since it was enqueued
+        index = find_index(Manifest(files))
+        stories = parse_index(await self._blobs.read(index.sha256), index.path).stories
+        work.touch()
+        async with self._lender.child(build, files, work.touch) as child:
+            read = await child.read_stories(self._limits.read_timeout_ms)
+        work.touch()
+        content = BundleContent(stories, _parameters(read))
+        async with self._db.transaction() as tx:
+            around = await plan_build.read_surroundings(
+                tx,
+                build.id,
+                self._environment.id,
+                slots=self._limits.slots,
+                shard_cost_ms=self._limits.shard_cost_ms,
+            )
+        plan = plan_build.plan(content, around)
+        log.info("build.planned", build=build.id, snapshots=len(plan.rows),
+                 shards=len(plan.shard_sizes), ancestor=plan.ancestor_id)  # fmt: skip
+        return replace(plan, facts=self._environment.facts)
+
+
+async def _start_planning(tx: Tx, payload: BuildPayload) -> None:
+    build = await store.by_id(tx, payload.build_id)
+    if build.state is BuildState.QUEUED and build.generation == payload.generation:
+        await store.move(tx, build, BuildState.PLANNING)
+
+
+def _parameters(read: StoriesRead) -> Mapping[StoryId, ReadParameters]:
+    return {
+        StoryId(story.story_id): parse_parameters(story.storyshelf, story.chromatic)
+        for story in read.stories
+    }
