@@ -16,18 +16,30 @@ SQL_WRITE = re.compile(
 
 
 def writers(top: Path, tables: dict[str, str]) -> dict[str, set[str]]:
-    """Return, for each table by name, the modules that write it.
+    """Return, for each table by name, the stores that write it, or other modules that do.
 
-    `tables` names the table of each row class. Both ways to write count: `insert(BuildRow)` and
-    SQL as text.
+    `tables` names the table of each row class. All ways to write count: `insert(BuildRow)`,
+    making a `BuildRow()`, and SQL as text. A store that outgrew one file is a package.
     """
     found: dict[str, set[str]] = defaultdict(set)
     for package in ("storyshelf", "consumer"):
         for source in (top / package).rglob("*.py"):
-            module = store_of(".".join(source.relative_to(top).with_suffix("").parts))
+            owner = store_of(source.relative_to(top).with_suffix("").parts)
             for table in written_tables(ast.parse(source.read_text()), tables):
-                found[table].add(module)
+                found[table].add(owner)
     return found
+
+
+def store_of(parts: tuple[str, ...]) -> str:
+    """Return the store that a module is or lies in; any other module is named whole."""
+    for depth, part in enumerate(parts, start=1):
+        if is_store(part):
+            return ".".join(parts[:depth])
+    return ".".join(parts)
+
+
+def is_store(part: str) -> bool:
+    return part == "store" or part.endswith("_store")
 
 
 def written_tables(tree: ast.Module, tables: dict[str, str]) -> Iterator[str]:
@@ -64,20 +76,9 @@ def mapped_tables() -> dict[str, str]:
 
 def test_each_table_is_written_by_one_store() -> None:
     found = writers(TOP, mapped_tables())
-    assert {table: modules for table, modules in found.items() if len(modules) > 1} == {}
-    assert {module for modules in found.values() for module in modules if not is_store(module)} == (
-        set()
-    )
-
-
-def store_of(module: str) -> str:
-    """Return the store that a module is part of, where the store is a package; else itself."""
-    before, store, _ = module.partition(".store.")
-    return before + store.rstrip(".")
-
-
-def is_store(module: str) -> bool:
-    return module.endswith(".store")
+    assert {table: owners for table, owners in found.items() if len(owners) > 1} == {}
+    owners = set[str]().union(*found.values())
+    assert {owner for owner in owners if not is_store(owner.rpartition(".")[2])} == set()
 
 
 def test_no_table_is_without_a_writer() -> None:
@@ -86,7 +87,8 @@ def test_no_table_is_without_a_writer() -> None:
 
 def test_a_second_writer_is_found_however_it_writes(tmp_path: Path) -> None:
     written = {
-        "storyshelf/builds/store.py": "tx.execute(pg_insert(tables.BuildRow))",
+        "storyshelf/builds/store/open.py": "tx.execute(pg_insert(tables.BuildRow))",
+        "storyshelf/builds/store/end.py": "tx.execute(delete(BuildRow))",
         "storyshelf/review/decide.py": "tx.execute(update(BuildRow).values(state='accepted'))",
         "storyshelf/ui/pages.py": "tx.add(BuildRow(id=1))",
         "consumer/main.py": "tx.execute(text('DELETE  FROM builds WHERE id = 1'))",
