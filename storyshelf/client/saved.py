@@ -5,8 +5,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
-import httpx
 import platformdirs
 
 from storyshelf.client.exit_codes import InvalidOptionsError
@@ -114,8 +114,10 @@ def read_saved(folder: Path) -> Server | None:
 
 def _require_web_address(url: str) -> None:
     try:
-        parsed = httpx.URL(url)
-    except (httpx.InvalidURL, ValueError) as error:
+        parsed = urlsplit(url)
+        is_web = parsed.scheme in {"http", "https"} and bool(parsed.hostname)
+        _ = parsed.port  # raises where it is no number
+    except ValueError as error:
         raise BadServerUrlError(url) from error
-    if parsed.scheme not in {"http", "https"} or not parsed.host:
+    if not is_web:
         raise BadServerUrlError(url)
