@@ -1,0 +1,208 @@
+"""A consumer worked by hand: what processes do to a build, one step at a call, without a browser."""
+
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+from storyshelf.builds import intake, plan_build, record_results, shard_store, store
+from storyshelf.builds.build import Build, BuildState
+from storyshelf.builds.jobs import FINALISE, parse_capture
+from storyshelf.builds.kinds import build_kinds
+from storyshelf.bundle.index import Story, parse_index
+from storyshelf.bundle.manifest import BundledFile, Manifest
+from storyshelf.bundle.parameters import ReadParameters, parse_parameters
+from storyshelf.db.engine import Database
+from storyshelf.ids import BlobKey, ConsumerId, EnvironmentId, StoryId
+from storyshelf.projects import store as projects
+from storyshelf.projects.project import Project
+from storyshelf.queue import store as queue
+from storyshelf.queue.job import Completed, EndedJob, Ending, Lease, Outcome
+from storyshelf.queue.job_kind import JobKinds, Settled
+from storyshelf.snapshots.snapshot import (
+    CaptureError,
+    Diff,
+    Picture,
+    Pixels,
+    PlannedSnapshot,
+    SnapshotResult,
+    Verdict,
+)
+from storyshelf.storage.blobs import Blobs, key_of
+
+ENVIRONMENT = EnvironmentId("test")
+CONSUMER = ConsumerId("by hand")
+LEASE = timedelta(seconds=60)
+Look = Mapping[str, str]  # story id -> what its picture shows
+
+
+@dataclass
+class Hand:
+    """Drives builds of one project through the product's own use cases."""
+
+    db: Database
+    blobs: Blobs
+    project: Project
+    kinds: JobKinds = field(default_factory=lambda: JobKinds(build_kinds()))
+    serial: Callable[[], int] = field(default_factory=lambda: count(1).__next__)
+
+    async def open(self, stories: Sequence[str], branch: str = "main") -> Build:
+        files = await self.files_of(stories)
+        new = store.NewBuild(f"key-{self.serial():04}", branch, "c0ffee")
+        opened = await intake.open_build(self.db, self.project, new, Manifest(tuple(files)))
+        return opened.build
+
+    async def files_of(self, stories: Sequence[str]) -> Sequence[BundledFile]:
+        contents = {"iframe.html": b"<html></html>", "index.json": index_of(stories)}
+        return [BundledFile(p, key_of(c), len(c)) for p, c in sorted(contents.items())]
+
+    async def send(self, build: Build, stories: Sequence[str]) -> None:
+        for content in (b"<html></html>", index_of(stories)):
+            await intake.receive_file(self.db, self.blobs, build, key_of(content), chunks(content))
+
+    async def upload(self, stories: Sequence[str], branch: str = "main") -> Build:
+        build = await self.open(stories, branch)
+        await self.send(build, stories)
+        return await intake.seal(self.db, self.blobs, build)
+
+    async def claim(self, lane: str) -> Lease:
+        async with self.db.transaction() as tx:
+            claimed = await queue.claim(tx, CONSUMER, {lane: 1}, LEASE)
+        (lease,) = claimed.leases
+        return lease
+
+    async def settle(self, lease: Lease, ending: Ending, parsed: Any = None) -> None:
+        """Settle as the runner does: the fenced move, then `apply` or `ended`, in one commit."""
+        async with self.db.transaction() as tx:
+            (settled,) = await queue.settle(tx, [(lease, ending)])
+            kind = self.kinds.find(lease.kind)
+            assert kind is not None
+            if isinstance(ending, Completed):
+                await kind.apply(tx, [Settled(lease, parsed, ending.result)])
+            elif settled.outcome in {Outcome.FAILED, Outcome.DROPPED, Outcome.CANCELLED}:
+                await kind.ended(tx, [ended_of(lease)], settled.outcome, "told so")
+
+    async def plan(
+        self,
+        build: Build,
+        stories: Sequence[str],
+        parameters: Mapping[str, Mapping[str, Any]] | None = None,
+        *,
+        shard_cost_ms: int = 60_000,
+    ) -> None:
+        lease = await self.claim("plan")
+        async with self.db.transaction() as tx:
+            fresh = await store.by_id(tx, build.id)
+            await store.move(tx, fresh, BuildState.PLANNING)
+            around = await plan_build.read_surroundings(
+                tx, build.id, ENVIRONMENT, slots=1, shard_cost_ms=shard_cost_ms
+            )
+        listed = parse_index(index_of(stories), "index.json").stories if stories else ()
+        content = plan_build.BundleContent(listed, read_parameters(listed, parameters or {}))
+        await self.settle(lease, Completed(plan_build.plan(content, around)))
+
+    async def capture(self, build: Build, look: Look) -> None:
+        """Take every open shard of the build and record what its stories look like."""
+        for _ in await self.open_shards(build):
+            lease = await self.claim(f"capture@{ENVIRONMENT}")
+            payload = parse_capture(lease.payload)
+            async with self.db.transaction() as tx:
+                work = await record_results.read_work(tx, payload)
+            await self.record(lease, work, [await self.shot(s, look) for s in work.snapshots])
+            await self.settle(lease, Completed(None), payload)
+
+    async def record(
+        self, lease: Lease, work: record_results.ShardWork, results: Sequence[SnapshotResult]
+    ) -> None:
+        async with self.db.transaction() as tx:
+            await queue.renew_for_write(tx, lease, LEASE)
+            await record_results.record(tx, work, results)
+
+    async def open_shards(self, build: Build) -> Sequence[shard_store.Shard]:
+        fresh = await self.fresh(build)
+        async with self.db.transaction() as tx:
+            shards = await shard_store.of_build(tx, build.id, fresh.planned_generation)
+        return [shard for shard in shards if shard.state is shard_store.ShardState.OPEN]
+
+    async def shot(self, snapshot: PlannedSnapshot, look: Look) -> SnapshotResult:
+        """See `verdict_on`: a look of `!` fails, one that ends in `~` is within the tolerance."""
+        shown = look[snapshot.key.story_id]
+        key = await self.blobs.put(shown.encode())
+        picture = Picture(key, len(shown), 1, 1)
+        verdict, pixels = verdict_on(shown, key, snapshot.baseline_image)
+        return SnapshotResult(
+            id=snapshot.id,
+            verdict=verdict,
+            reason="by hand",
+            pixels=pixels,
+            environment_id=ENVIRONMENT,
+            duration_ms=100,
+            picture=picture,
+            diff=None if pixels is Pixels.EQUAL else a_diff(),
+            error=CaptureError("render_failed", "boom") if shown == "!" else None,
+        )
+
+    async def finalise(self, build: Build) -> Build:
+        lease = await self.claim("build")
+        kind = self.kinds.find(FINALISE)
+        assert kind is not None
+        await self.settle(lease, Completed(None), kind.parse(lease.payload))
+        return await self.fresh(build)
+
+    async def run(self, look: Look, branch: str = "main") -> Build:
+        """Take a build from its upload to its verdict."""
+        build = await self.upload(sorted(look), branch)
+        await self.plan(build, sorted(look))
+        await self.capture(build, look)
+        return await self.finalise(build)
+
+    async def fresh(self, build: Build) -> Build:
+        async with self.db.transaction() as tx:
+            return await store.by_id(tx, build.id)
+
+
+async def a_hand(db: Database, blobs: Blobs) -> Hand:
+    async with db.transaction() as tx:
+        project = await projects.add(tx, "shop", "Shop", "main")
+    return Hand(db, blobs, project)
+
+
+def verdict_on(shown: str, key: BlobKey, baseline: BlobKey | None) -> tuple[Verdict, Pixels]:
+    if shown == "!":
+        return Verdict.ERRORED, Pixels.DIFFERENT
+    if baseline is None:
+        return Verdict.ADDED, Pixels.DIFFERENT
+    if key == baseline:
+        return Verdict.UNCHANGED, Pixels.EQUAL
+    is_near = shown.endswith("~")
+    return (Verdict.UNCHANGED if is_near else Verdict.CHANGED), Pixels.DIFFERENT
+
+
+def a_diff() -> Diff:
+    return Diff(3, 2, ((0, 0, 1, 1),), "yiq-7", "numpy", "1", (1, 1), (1, 1))
+
+
+def index_of(stories: Sequence[str]) -> bytes:
+    entries = {
+        story: {"id": story, "type": "story", "title": story, "name": story, "importPath": "./a.js"}
+        for story in stories
+    }
+    return json.dumps({"v": 5, "entries": entries}).encode()
+
+
+def read_parameters(
+    stories: Sequence[Story], parameters: Mapping[str, Mapping[str, Any]]
+) -> Mapping[StoryId, ReadParameters]:
+    return {s.story_id: parse_parameters(parameters.get(s.story_id), None) for s in stories}
+
+
+async def chunks(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+def ended_of(lease: Lease) -> EndedJob:
+    return EndedJob(
+        lease.job_id, lease.kind, lease.payload, lease.project_id, lease.build_id, lease.generation
+    )
