@@ -53,9 +53,11 @@ def estimate(
 
 
 def _window(times: Sequence[datetime], now: datetime) -> Sequence[datetime]:
-    """Return the completions that count, led by the one before them: it starts the measure."""
-    recent = sum(1 for time in times if time > now - WINDOW)
-    return times[-(max(recent, WINDOW_COMPLETIONS) + 1) :]
+    """Return the completions that count, led by the moment from which they are counted."""
+    recent = [time for time in times if time > now - WINDOW]
+    if len(recent) < WINDOW_COMPLETIONS:
+        return times[-(WINDOW_COMPLETIONS + 1) :]
+    return recent if len(recent) == len(times) else [now - WINDOW, *recent]
 
 
 def _spread(times: Sequence[datetime]) -> float:
