@@ -83,7 +83,11 @@ def browser_script(cell: Cell, browser: Path, environ: Mapping[str, str]) -> str
 
 def child_environment(cell: Cell, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the whole environment of the Python child: an allow-list, nothing else passes."""
-    python = {"PYTHONPATH": str(PACKAGES), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
+    added = [each for each in environ.get("PYTHONPATH", "").split(":") if each.startswith("/")]
+    path = ":".join(
+        [str(PACKAGES), *added]
+    )  # a relative entry would be looked up where others write
+    python = {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
     return _inherited(environ) | FIXED | _homes(cell.child_home) | python
 
 

@@ -38,7 +38,7 @@ class Cause:
 
 
 class ChildDiedError(StoryshelfError):
-    """The child is gone; `story` is what it was rendering, None if nothing was in flight."""
+    """The child is gone; `story` is what was being rendered for this request, if anything was."""
 
     http_status = 503
 

@@ -20,7 +20,7 @@ import structlog
 
 from consumer import privileges, processes
 from consumer.browsers import Browser, UnusableBrowserError
-from consumer.cell import Cell, child_environment, furnish
+from consumer.cell import DEFAULT_PATH, Cell, child_environment, furnish
 from consumer.commands import Ran, run
 from consumer.privileges import Dropping, Privileges
 from consumer.slot_uids import SlotUids
@@ -156,7 +156,9 @@ async def why_not_strong(own: Privileges, uids: SlotUids) -> str | None:
     if own.missing():
         return f"this user lacks the capabilities {', '.join(own.missing())}"
     with uids.lease() as uid:
-        tried = await run([*privileges.drop_to(uid, setpriv).argv, "true"], {}, PROBE_S)
+        tried = await run(
+            [*privileges.drop_to(uid, setpriv).argv, "true"], {"PATH": DEFAULT_PATH}, PROBE_S
+        )
     return None if tried.returncode == 0 else f"uid {uid} cannot be taken: {tried.last_line}"
 
 
@@ -175,7 +177,7 @@ async def _with_child_user(strong: Isolation) -> Isolation:
         tried = await run(command, strong.child_environment(cell), PROBE_S)
     if tried.returncode == 0:
         return strong
-    reason = "the interpreter or its packages cannot be read by other users"
+    reason = f"another user cannot run our Python here: {tried.last_line}"
     return replace(strong, child_user=ChildUser.PARENT, reasons=(reason,))
 
 

@@ -61,11 +61,14 @@ def wait_gone(pids: Iterable[int], timeout_s: float) -> frozenset[int]:
         watch.register(descriptor, select.POLLIN)
     deadline = time.monotonic() + timeout_s
     try:
-        while survivors and (left_s := deadline - time.monotonic()) > 0:
-            for descriptor, _ in watch.poll(left_s * 1000):
+        while survivors:
+            left_s = max(deadline - time.monotonic(), 0.0)
+            for descriptor, _ in (ended := watch.poll(left_s * 1000)):
                 watch.unregister(descriptor)
                 os.close(descriptor)
                 del survivors[descriptor]
+            if not ended:
+                break
         return frozenset(survivors.values())
     finally:
         for descriptor in survivors:
@@ -81,6 +84,17 @@ def resident_bytes(pids: Iterable[int]) -> int:
 def is_zombie(pid: int) -> bool:
     """Tell whether it has ended and only waits for its parent to notice."""
     return _stat(pid)[:1] == [b"Z"]
+
+
+def is_dead(pid: int) -> bool:
+    """Tell whether it is a zombie or not there at all."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return is_zombie(pid)
 
 
 def oom_kills(counter: Path | None) -> int:

@@ -43,6 +43,12 @@ class FakeClock:
         """How many tasks wait on this clock."""
         return sum(not sleeper.woken.done() for sleeper in self._sleepers)
 
+    @property
+    def longest_sleep(self) -> float:
+        """How long it is until the last of them is due; 0 if nobody waits."""
+        due = (each.due for each in self._sleepers if not each.woken.done())
+        return max(due, default=self._elapsed) - self._elapsed
+
     async def sleep(self, seconds: float) -> None:
         if seconds <= 0:
             await _yield_once()

@@ -1,0 +1,113 @@
+"""What may be asked of a child, and what is known of a request in flight."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from consumer.channel import ChannelViolationError
+from consumer.messages import (
+    BundledFile,
+    Capture,
+    Captured,
+    Compared,
+    Failed,
+    Opened,
+    Page,
+    StageReached,
+    StoriesRead,
+    ToChild,
+)
+from storyshelf.errors import StoryshelfError
+from storyshelf.ids import StoryId
+
+MAX_STAGES = 200  # of one request: each may renew a lease, so they must not go on for ever
+
+Reply = Opened | StoriesRead | Captured | Compared
+
+
+class RequestFailedError(StoryshelfError):
+    """The child could not carry the request out and says so; it lives on."""
+
+    http_status = 503
+
+    def __init__(self, failed: Failed) -> None:
+        super().__init__(f"the child could not do it: {failed.message}", where=str(failed.code))
+        self.code = failed.code
+        self.message = failed.message
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long the parent waits for what, and how much a child may use."""
+
+    slots: int = 1  # children that live at the same time
+    ready_s: float = 60.0  # a cold start of Python, driver and browser on a busy machine
+    grace_s: float = 10.0  # beyond a request's own timeout, which the child should have kept
+    open_s: float = 25.0  # under half a lease, like every wait in a handler
+    compare_s: float = 25.0
+    write_s: float = 25.0  # two pictures of the largest size through a socket, and then some
+    close_s: float = 5.0
+    rest_s: float = 2.0  # for what a dead child wrote last
+    stories_per_child: int = 500  # a browser's memory creeps
+    memory_bytes: int | None = None
+    memory_every_s: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """What a child serves: files in a folder, named by their sha256, under one host name."""
+
+    host: str
+    root: Path
+    files: tuple[BundledFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureRequest:
+    """One story to photograph; `timeout_ms` covers all of it."""
+
+    story_id: StoryId
+    viewport_width_px: int
+    viewport_height_px: int
+    scale: float
+    delay_ms: int
+    page: Page
+    timeout_ms: int
+
+
+@dataclass(slots=True)
+class Pending:
+    """A request in flight: what may answer it, and what was heard of it so far."""
+
+    request: ToChild
+    answered_by: type[Reply]
+    on_stage: Callable[[], None]
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
+    answer: Reply | Failed | None = None
+    stages: int = 0
+
+    @property
+    def story(self) -> StoryId | None:
+        """The story being rendered for it."""
+        return self.request.story_id if isinstance(self.request, Capture) else None
+
+    def note(self, message: Reply | Failed | StageReached) -> None:
+        """Take what the child says of it; raise ChannelViolationError for what cannot be true."""
+        if self.answered.is_set():
+            raise ChannelViolationError("a second answer to one request")
+        if isinstance(message, Captured | StageReached) and message.story_id != self.story:
+            raise ChannelViolationError("an answer about another story")
+        if isinstance(message, StageReached):
+            self._note_stage()
+            return
+        if not isinstance(message, Failed | self.answered_by):
+            raise ChannelViolationError(f"{message.kind} does not answer {self.request.kind}")
+        self.answer = message
+        self.answered.set()
+
+    def _note_stage(self) -> None:
+        self.stages += 1
+        if self.stages > MAX_STAGES:
+            raise ChannelViolationError(f"more than {MAX_STAGES} stages of one story")
+        self.on_stage()
