@@ -1,1 +1,0 @@
-"""Names that vulture cannot see used: they are called by a framework, or read by people."""
