@@ -2,86 +2,119 @@
 
 After Vysniauskas, "Anti-aliased Pixel and Intensity Slope Detector" (2009), in the form that
 pixelmatch 5 to 7 gives it: a pixel is an edge's if, in either picture, at most two of its
-neighbours have its own brightness, some are darker and some brighter, and the darkest or the
-brightest of them lies in a flat area (three neighbours of its own colour) in both pictures. The
-border of the picture counts as one equal neighbour.
+neighbours are as bright as it is, some are darker and some brighter, and the brightest or the
+darkest of them lies in a flat area (more than two neighbours like itself) in both pictures. The
+border of the picture counts as one neighbour alike.
+
+The rule asks only how bright pixels are, so it is applied to bands of rows turned into one number
+a pixel: no two opaque colours share one, and translucent ones are alike if they look it on white.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from storyshelf.diff.compare import Indices, Kind, Kinds, Picture, luma, on_white, windows_of
+from storyshelf.diff.compare import WINDOW_PX, Indices, Kind, Kinds, Picture, on_white
 
 Flags: TypeAlias = NDArray[np.bool_]
 
-_FEW = 2  # equal neighbours an edge may have; a flat area has more
-_STEP_X = np.array([-1, -1, -1, 0, 0, 1, 1, 1])  # column by column: between two neighbours that
-_STEP_Y = np.array([-1, 0, 1, -1, 1, -1, 0, 1])  # are equally dark, pixelmatch takes the first
+_FEW = 2  # neighbours alike that an edge may have; a flat area has more
+_REACH = 2  # rows beyond a band that the rule looks at: the neighbours of a neighbour
+_RED, _GREEN, _BLUE = 29_889_531.0, 58_662_247.0, 11_448_223.0  # luma; whole, so sums are exact
 
 
-def forgive_edges(kinds: Kinds, base: Picture, head: Picture) -> None:
-    """Turn pixels of kind OVER that are edges into ANTIALIASED, in place."""
-    for at in windows_of(kinds, Kind.OVER):
-        kinds[at[are_edges(base, head, at)]] = Kind.ANTIALIASED
+@dataclass(frozen=True, slots=True)
+class _Band:
+    """How bright the pixels of some rows are, and those around them; NaN outside the picture."""
+
+    brightness: NDArray[np.float64]
+    stride: int
+
+    def around(self, places: Indices) -> Iterator[Indices]:
+        """Column by column: of two neighbours equally bright, pixelmatch takes the first."""
+        for x in (-1, 0, 1):
+            for y in (-self.stride, 0, self.stride):
+                if x or y:
+                    yield places + (x + y)
 
 
-def are_edges(base: Picture, head: Picture, at: Indices) -> Flags:
-    """Tell for each place whether the pixel is an edge's in either picture."""
+def forgive_edges(kinds: Kinds, base: Picture, head: Picture, over: Kind, forgiven: Kind) -> None:
+    """Turn pixels of kind `over` that are an edge's in either picture into `forgiven`, in place."""
+    width, height = base.size.width, base.size.height
+    rows = max(1, WINDOW_PX // width)
+    for top in range(0, height, rows):
+        at = np.flatnonzero(kinds[top * width : (top + rows) * width] == over)
+        if at.size:
+            bottom = min(top + rows, height)
+            edges = _are_edges(_band(base, top, bottom), _band(head, top, bottom), at)
+            kinds[at[edges] + top * width] = forgiven
+
+
+def brightness(picture: Picture, top: int, bottom: int) -> NDArray[np.float64]:
+    """Weigh the channels of some rows into one exact number for each pixel, as seen on white."""
+    rows = slice(top * picture.size.width, bottom * picture.size.width)
+    red, green, blue = on_white(picture.channels[rows]).T
+    weighed: NDArray[np.float64] = red * _RED + green * _GREEN + blue * _BLUE
+    return weighed.reshape(bottom - top, picture.size.width)
+
+
+def _band(picture: Picture, top: int, bottom: int) -> _Band:
+    width, height = picture.size.width, picture.size.height
+    first, last = max(top - _REACH, 0), min(bottom + _REACH, height)
+    padded = np.full((bottom - top + 2 * _REACH, width + 2), np.nan)
+    inside = padded[first - top + _REACH : last - top + _REACH, 1:-1]
+    inside[...] = brightness(picture, first, last)
+    return _Band(padded.reshape(-1), width + 2)
+
+
+def _are_edges(base: _Band, head: _Band, at: Indices) -> Flags:
+    y, x = np.divmod(at, base.stride - 2)
+    places = (y + _REACH) * base.stride + x + 1
     edges = np.zeros(at.size, np.bool_)
     for image, other in ((base, head), (head, base)):
-        # most changed pixels lie in flat areas, and this cheap half of the rule settles them
-        open_ones = np.flatnonzero(~edges)
-        open_ones = open_ones[~_in_flat_area(image, at[open_ones])]
-        edges[open_ones] = _are_edges_in(image, other, at[open_ones])
+        # most changed pixels lie in a flat area, and this cheap half of the rule settles them
+        left = np.flatnonzero(~edges)
+        left = left[~_in_flat_area(image, places[left])]
+        edges[left] = _are_slopes(image, other, places[left])
     return edges
 
 
-def _are_edges_in(image: Picture, other: Picture, at: Indices) -> Flags:
-    around, inside = _neighbours(image, at)
-    rise = _rise(image, at, around)
-    equal = _equal_neighbours(rise == 0, inside)
-    is_edge: Flags = (equal <= _FEW) & (rise.min(axis=1) < 0) & (rise.max(axis=1) > 0)
-    edges = np.flatnonzero(is_edge)
-    anchored = np.zeros(edges.size, np.bool_)
-    for extreme in _extremes(rise[edges]):
-        there = np.take_along_axis(around[edges], extreme[:, None], axis=1)[:, 0]
-        anchored |= _in_flat_area(image, there) & _in_flat_area(other, there)
-    is_edge[edges] = anchored
-    return is_edge
-
-
-def _extremes(rise: NDArray[np.float64]) -> Iterator[NDArray[np.intp]]:
-    yield rise.argmin(axis=1)
-    yield rise.argmax(axis=1)
-
-
-def _rise(image: Picture, at: Indices, around: Indices) -> NDArray[np.float64]:
-    """How much brighter the pixel is than each neighbour; outside the picture, not at all."""
-    centre = on_white(image.channels[at])[:, None, :]
-    return luma((centre - on_white(image.channels[around])) / 255)
-
-
-def _in_flat_area(image: Picture, at: Indices) -> Flags:
-    """Tell whether more than a few neighbours have exactly the pixel's own colour."""
-    around, inside = _neighbours(image, at)
-    same_colour = image.words[around] == image.words[at][:, None]
-    flat: Flags = _equal_neighbours(same_colour, inside) > _FEW
+def _in_flat_area(band: _Band, places: Indices) -> Flags:
+    own = band.brightness[places]
+    alike = np.zeros(places.size, np.int8)
+    on_border = np.zeros(places.size, np.bool_)
+    for there in band.around(places):
+        near = band.brightness[there]
+        alike += near == own
+        on_border |= np.isnan(near)
+    flat: Flags = alike + on_border > _FEW
     return flat
 
 
-def _equal_neighbours(equal: Flags, inside: Flags) -> NDArray[np.intp]:
-    on_border: Flags = ~np.logical_and.reduce(inside, axis=1)
-    counts: NDArray[np.intp] = np.add.reduce(equal & inside, axis=1, dtype=np.intp)
-    return counts + on_border
+def _are_slopes(image: _Band, other: _Band, places: Indices) -> Flags:
+    """Tell whether a pixel lies between brighter and darker, one of them flat in both pictures."""
+    brightest, darkest, between = _extremes(image, places)
+    slopes = np.flatnonzero(between)
+    anchored = np.zeros(slopes.size, np.bool_)
+    for extreme in (brightest[slopes], darkest[slopes]):
+        anchored |= _in_flat_area(image, extreme) & _in_flat_area(other, extreme)
+    between[slopes] = anchored
+    return between
 
 
-def _neighbours(image: Picture, at: Indices) -> tuple[Indices, Flags]:
-    """The eight places around each, and whether they are inside; outside stands for itself."""
-    width, height = image.size.width, image.size.height
-    y, x = np.divmod(at, width)
-    next_x, next_y = x[:, None] + _STEP_X, y[:, None] + _STEP_Y
-    inside = (next_x >= 0) & (next_x < width) & (next_y >= 0) & (next_y < height)
-    return np.where(inside, next_y * width + next_x, at[:, None]), inside
+def _extremes(band: _Band, places: Indices) -> tuple[Indices, Indices, Flags]:
+    """Find the brightest and the darkest neighbour, and whether the pixel is between the two."""
+    own = band.brightness[places]
+    lowest, highest = np.zeros((2, places.size))
+    brightest, darkest = places.copy(), places.copy()
+    for there in band.around(places):
+        rise = own - band.brightness[there]  # NaN outside the picture: neither lower nor higher
+        lower, higher = rise < lowest, rise > highest
+        np.copyto(lowest, rise, where=lower)
+        np.copyto(brightest, there, where=lower)
+        np.copyto(highest, rise, where=higher)
+        np.copyto(darkest, there, where=higher)
+    return brightest, darkest, (lowest < 0) & (highest > 0)

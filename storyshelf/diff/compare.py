@@ -7,7 +7,6 @@ transmission color space in mobile applications" (2010), with the coefficients t
 pixelmatch adds them, in float64: a distance that touches the limit falls on the same side.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeAlias
@@ -74,24 +73,11 @@ def classify(base: Picture, head: Picture, threshold: float, faint_threshold: fl
     return kinds
 
 
-def windows_of(kinds: Kinds, kind: Kind) -> Iterator[Indices]:
-    """Give the places of one kind in portions of bounded size."""
-    for start in range(0, kinds.size, WINDOW_PX):
-        at = np.flatnonzero(kinds[start : start + WINDOW_PX] == kind)
-        if at.size:
-            yield at + start
-
-
 def on_white(colours: Pixels) -> NDArray[np.int32]:
     """Lay colours on white; 255 times too large, to stay exact, and without the constant term."""
     wide = colours.astype(np.int32)
     alpha = wide[..., 3:]
     return wide[..., :3] * alpha - _OPAQUE * alpha
-
-
-def luma(rgb: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The brightness of colours, or of differences between them: the Y of YIQ."""
-    return rgb[..., 0] * 0.29889531 + rgb[..., 1] * 0.58662247 + rgb[..., 2] * 0.11448223
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +96,7 @@ class _Gap:
 def _gap(ours: Pixels, theirs: Pixels) -> _Gap:
     alpha = np.abs(ours[..., 3].astype(np.int16) - theirs[..., 3])
     rgb = (on_white(ours) - on_white(theirs)) / _OPAQUE
-    y = luma(rgb)
+    y = rgb[..., 0] * 0.29889531 + rgb[..., 1] * 0.58662247 + rgb[..., 2] * 0.11448223
     i = rgb[..., 0] * 0.59597799 - rgb[..., 1] * 0.27417610 - rgb[..., 2] * 0.32180189
     q = rgb[..., 0] * 0.21147017 - rgb[..., 1] * 0.52261711 + rgb[..., 2] * 0.31114694
     return _Gap(0.5053 * y * y + 0.299 * i * i + 0.1957 * q * q, alpha)

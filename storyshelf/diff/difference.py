@@ -51,7 +51,7 @@ def _kinds(base: Pixels, head: Pixels, shared: Size, options: Options) -> Kinds:
     rule = options.faint or FaintRule(share_of_threshold=1)  # nothing lies between equal limits
     kinds = classify(ours, theirs, options.threshold, options.threshold * rule.share_of_threshold)
     if not options.include_aa:
-        forgive_edges(kinds, ours, theirs)
+        forgive_edges(kinds, ours, theirs, Kind.OVER, Kind.ANTIALIASED)
     show_faint(kinds, ours, theirs, rule)
     return kinds
 

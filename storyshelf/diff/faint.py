@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from storyshelf.diff.antialias import are_edges
-from storyshelf.diff.compare import Kind, Kinds, Picture, windows_of
+from storyshelf.diff.antialias import forgive_edges
+from storyshelf.diff.compare import Kind, Kinds, Picture
 from storyshelf.diff.shapes import PixelMask, bounding_box, cut
 
 
@@ -29,7 +29,7 @@ def show_faint(kinds: Kinds, base: Picture, head: Picture, rule: FaintRule) -> N
     visible = _visible(kinds, base, rule)
     if visible is None:
         return
-    _forgive_faint_edges(kinds, base, head)
+    forgive_edges(kinds, base, head, Kind.FAINT, Kind.BELOW)
     visible = _visible(kinds, base, rule)
     if visible is not None:
         kinds[visible.reshape(-1)] = Kind.FAINT_VISIBLE
@@ -43,11 +43,6 @@ def _visible(kinds: Kinds, base: Picture, rule: FaintRule) -> PixelMask | None:
     if area >= rule.area_ratio * base.size.area:
         return faint
     return _lines(faint, rule.line_px)
-
-
-def _forgive_faint_edges(kinds: Kinds, base: Picture, head: Picture) -> None:
-    for at in windows_of(kinds, Kind.FAINT):
-        kinds[at[are_edges(base, head, at)]] = Kind.BELOW
 
 
 def _lines(mask: PixelMask, length_px: int) -> PixelMask | None:

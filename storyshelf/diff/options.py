@@ -35,6 +35,10 @@ class Options:
         _require_share("max_diff_ratio", self.max_diff_ratio or 0.0)
         _require_at_least("max_diff_pixels", self.max_diff_pixels or 0, least=0)
         _require_at_least("min_region_px", self.min_region_px, least=1)
+        if self.faint is not None:
+            _require_share("faint.share_of_threshold", self.faint.share_of_threshold)
+            _require_share("faint.area_ratio", self.faint.area_ratio)
+            _require_at_least("faint.line_px", self.faint.line_px, least=1)
 
     def allowed_px(self, size: Size) -> int:
         """How many pixels of a picture of that size may change."""

@@ -18,7 +18,7 @@ SHAPES = st.tuples(st.integers(1, 9), st.integers(1, 9))
 def kinds_of(base: Pixels, head: Pixels, threshold: float = 0.1, faint: float = 0.0225) -> Kinds:
     ours, theirs = picture_of(base, size_of(base)), picture_of(head, size_of(head))
     kinds = classify(ours, theirs, threshold, faint)
-    forgive_edges(kinds, ours, theirs)
+    forgive_edges(kinds, ours, theirs, Kind.OVER, Kind.ANTIALIASED)
     return kinds
 
 
@@ -101,6 +101,21 @@ def test_black_to_white_is_a_distance_of_almost_one() -> None:
 def test_kinds_begin_just_beyond_their_threshold(grey: int, kind: Kind) -> None:
     base, head = a_picture(1, 1), a_picture(1, 1, (grey, grey, grey))
     assert kinds_of(base, head).tolist() == [kind]
+
+
+def test_no_two_opaque_colours_are_equally_bright() -> None:
+    # the edge rule takes equal brightness for equal colour
+    steps = np.arange(-255, 256, dtype=np.int64)
+    red_and_green = 29_889_531 * steps[:, None] + 58_662_247 * steps[None, :]
+    blue, rest = np.divmod(-red_and_green, 11_448_223)
+    alike = np.argwhere((rest == 0) & (np.abs(blue) <= 255))
+    assert alike.tolist() == [[255, 255]]  # no step in red and none in green
+
+
+def test_an_edge_across_the_bands_that_are_looked_at_together_is_one() -> None:
+    tall = paint(a_picture(40, 6000), (20, 0, 20, 6000), (0, 0, 0))
+    base, head = (paint(tall, (20, 0, 1, 6000), (grey,) * 3) for grey in (200, 80))
+    assert counts_of(base, head) == (0, 6000)
 
 
 def test_an_edge_that_moved_within_a_pixel_is_forgiven() -> None:

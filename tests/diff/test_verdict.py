@@ -1,5 +1,6 @@
 """From two files to a verdict: every outcome, its counts, its places and its sentence."""
 
+import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from PIL import Image
 
+from storyshelf.diff.faint import FaintRule
 from storyshelf.diff.options import BadOptionsError
 from storyshelf.diff.shapes import Pixels
 from storyshelf.diff.verdict import (
@@ -170,6 +172,17 @@ def test_a_file_that_cannot_be_read_is_named(base: bytes, head: bytes, reason: s
     assert found.reason.startswith(reason)
 
 
+def test_memory_stays_within_eight_bytes_a_pixel_where_all_of_them_differ() -> None:
+    base, head = a_picture(2000, 1500), a_picture(2000, 1500, RED)
+    head[::2] = (0, 0, 255, 255)
+    tracemalloc.start()
+    found = compare_pixels(base, head)
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.changed_px == 3_000_000
+    assert peak_bytes < 8 * found.changed_px
+
+
 def test_a_verdict_names_its_metric_and_engine() -> None:
     found = compare_pixels(PAGE, CARD)
     assert (found.metric, found.engine) == ("yiq-7", "numpy")
@@ -209,6 +222,9 @@ def test_the_mask_has_exactly_the_counted_pixels(one: Pixels, other: Pixels) -> 
         ("max_diff_ratio is nan", lambda: Options(max_diff_ratio=float("nan"))),
         ("max_diff_pixels is -1", lambda: Options(max_diff_pixels=-1)),
         ("min_region_px is 0", lambda: Options(min_region_px=0)),
+        ("share_of_threshold is 2", lambda: Options(faint=FaintRule(share_of_threshold=2))),
+        ("area_ratio is -1", lambda: Options(faint=FaintRule(area_ratio=-1))),
+        ("line_px is 0", lambda: Options(faint=FaintRule(line_px=0))),
     ],
 )
 def test_an_option_outside_its_range_is_refused_by_name(
