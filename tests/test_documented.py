@@ -62,3 +62,8 @@ def test_every_task_has_its_row() -> None:
 def test_every_setting_of_the_readme_exists() -> None:
     told = set(re.findall(rf"^\| `({PREFIX}\w+)`", README, re.MULTILINE))
     assert told - {f"{PREFIX}{name}".upper() for name in Settings.model_fields} == set()
+
+
+def test_every_command_of_the_readme_exists() -> None:
+    told = set(re.findall(r"^\| `storyshelf ([a-z ]+[a-z])", README, re.MULTILINE))
+    assert told - {" ".join(words) for words in commands()} == set()
