@@ -55,6 +55,7 @@ class Database:
 
     def __init__(self, url: str, *, pool_size: int = 5, application: str = "storyshelf") -> None:
         self.url = asyncpg_url(url)
+        self._application = application
         self.announce: Announce = keep_quiet  # set by wiring; called after the commit, outside it
         self.engine: AsyncEngine = create_async_engine(
             self.url,
@@ -81,6 +82,20 @@ class Database:
                 yield tx
         if tx.announced:
             self.announce(frozenset(tx.announced))
+
+    async def direct_connection(self) -> "asyncpg.Connection[asyncpg.Record]":
+        """Open a connection of its own, outside the pool, for LISTEN and NOTIFY.
+
+        It commits without waiting for the flush, so it may carry hints and nothing else. It has to
+        be closed by the caller, and must not go through a pooler in transaction mode.
+        """
+        _, options = self.engine.dialect.create_connect_args(self.url)
+        application = f"{self._application} hints"
+        return await asyncpg.connect(
+            **options,
+            timeout=CONNECT_TIMEOUT_S,
+            server_settings={"application_name": application, "synchronous_commit": "off"},
+        )
 
     async def close(self) -> None:
         """Give every connection back to the server."""

@@ -183,9 +183,9 @@ class MalformedPayloadError(StoryshelfError):
 class Claimed:
     """What one claim brought.
 
-    `next_due_s` is known when nothing was taken: 0 if deferred jobs became ready just now, else
-    the seconds until the next one does. `overdue`: there are jobs whose lease ran out and who get
-    no other attempt, so that someone has to end them.
+    `next_due_s`: 0 if deferred jobs became ready just now and may be claimed, else the seconds
+    until the next one does, None when there is none. `overdue`: there are jobs whose lease ran out
+    and who get no other attempt, so that someone has to end them.
     """
 
     leases: tuple[Lease, ...]

@@ -11,17 +11,21 @@ JITTER = 0.2  # a delay is stretched by up to this part of itself, never shorten
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often a kind is tried, and how long it waits between tries."""
+    """How often a job of a kind is tried when nobody says otherwise, and the wait between tries."""
 
     max_attempts: int = 3
     base: timedelta = timedelta(seconds=5)
     ceiling: timedelta = timedelta(minutes=10)
 
     def after_failure(
-        self, charged: int, error: str, draw: Callable[[], float]
+        self, charged: int, limit: int, error: str, draw: Callable[[], float]
     ) -> Retried | Failed:
-        """Decide what follows a failure; `charged` counts this attempt, `draw` is in [0, 1)."""
-        if charged >= self.max_attempts:
+        """Decide what follows a failure.
+
+        `charged` counts this attempt, unless its recorded results took the charge back; `limit` is
+        the job's own, which may differ from the kind's by now. `draw` is in [0, 1).
+        """
+        if charged >= limit:
             return Failed(error)
-        delay = min(self.ceiling, self.base * 2 ** (charged - 1))
+        delay = min(self.ceiling, self.base * 2 ** max(charged - 1, 0))
         return Retried(after=delay * (1 + JITTER * draw()), error=error)

@@ -96,7 +96,6 @@ rest AS (
             SELECT extract(epoch FROM min(run_at) - statement_timestamp())
             FROM jobs
             WHERE state = 'deferred' AND run_at > statement_timestamp()
-                AND NOT EXISTS (SELECT FROM taken)
         ) AS next_due_s,
         EXISTS (
             SELECT FROM jobs

@@ -7,7 +7,7 @@ from datetime import timedelta
 from sqlalchemy import text
 
 from storyshelf.db.engine import Tx
-from storyshelf.ids import JobId
+from storyshelf.ids import JobId, LeaseToken
 from storyshelf.queue.job import Lease, LeaseLostError
 
 # Only here and in the claim does a commit not wait for the flush, and the statement itself says
@@ -28,13 +28,13 @@ renewed AS (
     UPDATE jobs
     SET lease_expires_at = statement_timestamp() + make_interval(secs => :lease_s)
     WHERE id = ANY (ARRAY(SELECT id FROM held))
-    RETURNING id, cancel_requested_at IS NOT NULL AS cancel_requested
+    RETURNING id, lease_token, cancel_requested_at IS NOT NULL AS cancel_requested
 )
-SELECT r.id, r.cancel_requested FROM mode CROSS JOIN renewed AS r
+SELECT r.id, r.lease_token, r.cancel_requested FROM mode CROSS JOIN renewed AS r
 """)
 
 CHECK = text("""
-SELECT j.id, j.cancel_requested_at IS NOT NULL AS cancel_requested
+SELECT j.id, j.lease_token, j.cancel_requested_at IS NOT NULL AS cancel_requested
 FROM jobs AS j
 JOIN unnest(CAST(:ids AS bigint[]), CAST(:tokens AS uuid[])) AS h(id, token)
     ON h.id = j.id AND h.token = j.lease_token
@@ -58,20 +58,25 @@ class Standing:
     """A lease that still stands; one that is missing from an answer is lost."""
 
     job_id: JobId
+    token: LeaseToken
     cancel_requested: bool
 
 
 async def renew(tx: Tx, leases: Sequence[Lease], lease_for: timedelta) -> tuple[Standing, ...]:
     """Give the leases their full length again; not durable. Those not returned are lost."""
+    if not leases:
+        return ()
     values = {**_keys(leases), "lease_s": lease_for.total_seconds()}
     found = await tx.execute(RENEW, values)
-    return tuple(Standing(row.id, row.cancel_requested) for row in found)
+    return tuple(Standing(*row) for row in found)
 
 
 async def check(tx: Tx, leases: Sequence[Lease]) -> tuple[Standing, ...]:
     """Look whether the leases stand, without renewing them. Those not returned are lost."""
+    if not leases:
+        return ()
     found = await tx.execute(CHECK, _keys(leases))
-    return tuple(Standing(row.id, row.cancel_requested) for row in found)
+    return tuple(Standing(*row) for row in found)
 
 
 async def renew_for_write(tx: Tx, lease: Lease, lease_for: timedelta) -> None:

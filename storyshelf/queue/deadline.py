@@ -1,0 +1,46 @@
+"""Bounded waiting on the injected clock: for an answer, and for cancelled work to end."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from storyshelf.clock import Clock
+
+STOP_WITHIN_S = 5.0  # less than a lease's margin: cancelled work must be over before it can be lost
+
+T = TypeVar("T")
+
+
+async def within(clock: Clock, limit_s: float, work: Coroutine[Any, Any, T]) -> T:
+    """Return what `work` returns; raises TimeoutError, with the work cancelled, past the limit."""
+    task = asyncio.ensure_future(work)
+    try:
+        if await clock.wait_for(_done(task), limit_s):
+            return task.result()
+    finally:
+        await stop(clock, task)
+    raise TimeoutError(f"no answer within {limit_s:g} s")
+
+
+async def stop(clock: Clock, task: "asyncio.Future[Any]") -> bool:
+    """Cancel the task and wait for its end, boundedly; return whether it has ended.
+
+    A task that swallows its cancellation is left behind: it may hold nothing but its own time, as
+    everything it could write is fenced.
+    """
+    if task.done():
+        return True
+    task.cancel()
+    task.add_done_callback(_forget_result)
+    return await clock.wait_for(_done(task), STOP_WITHIN_S)
+
+
+def _done(task: "asyncio.Future[Any]") -> asyncio.Event:
+    done = asyncio.Event()
+    task.add_done_callback(lambda _: done.set())
+    return done
+
+
+def _forget_result(task: "asyncio.Future[Any]") -> None:
+    if not task.cancelled():
+        task.exception()  # else asyncio reports it as never retrieved

@@ -1,0 +1,174 @@
+"""Settles ended attempts: effects and the job's end in one transaction, or nothing."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import structlog
+
+from storyshelf.clock import Clock
+from storyshelf.db.engine import Database, Tx
+from storyshelf.ids import JobId
+from storyshelf.queue import store
+from storyshelf.queue.deadline import within
+from storyshelf.queue.failpoint import Failpoint, Place, no_failpoint
+from storyshelf.queue.gathering import Gathering
+from storyshelf.queue.job import Completed, Ending, Lease, Outcome
+from storyshelf.queue.job_kind import JobKind, JobKinds, Settled, Settling
+from storyshelf.queue.lease_keeper import Hold
+from storyshelf.queue.outage import may_pass
+
+FIRST_WAIT_S = 0.25
+WAIT_CEILING_S = 4.0
+GOES_BACK = frozenset({Outcome.RETRIED, Outcome.RELEASED})
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempted:
+    """An attempt that has ended; `kind` is None where this process does not know it."""
+
+    hold: Hold
+    kind: JobKind | None
+    ending: Ending
+    parsed: Any = None
+
+    @property
+    def lease(self) -> Lease:
+        """The lease the attempt was made under."""
+        return self.hold.lease
+
+
+class Settler:
+    """Settles one by one, or together what gathered while the last settle of its kind ran.
+
+    Only completed attempts of a kind that allows it share a transaction. A shared one touches
+    shards and builds of one kind in one pass, and so keeps the lock order.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        kinds: JobKinds,
+        clock: Clock,
+        *,
+        draw: Callable[[], float],
+        failpoint: Failpoint = no_failpoint,
+    ) -> None:
+        self._db = db
+        self._kinds = kinds
+        self._clock = clock
+        self._draw = draw
+        self._failpoint = failpoint
+        self._gatherings: dict[str, Gathering[Attempted, Outcome | None]] = defaultdict(
+            lambda: Gathering(self._settle_all)
+        )
+
+    async def settle(self, attempted: Attempted) -> Outcome | None:
+        """End the attempt; return what became of the job, None if that is not ours to say.
+
+        None means that the lease was lost, that the database stayed away for as long as the lease
+        could be trusted, or that nobody here can end the job. In each case the lease runs out and
+        the job is delivered again.
+        """
+        kind = attempted.kind
+        is_shared = kind is not None and kind.settling is Settling.TOGETHER
+        if kind is not None and is_shared and isinstance(attempted.ending, Completed):
+            return await self._gatherings[kind.name].add(attempted)
+        return (await self._settle_all([attempted]))[0]
+
+    async def _settle_all(self, batch: Sequence[Attempted]) -> list[Outcome | None]:
+        try:
+            outcomes = await self._while_trusted(batch)
+        except Exception as error:  # noqa: BLE001  # a failing `apply` is data from here on
+            if len(batch) == 1:
+                return [await self._after_failure(batch[0], error)]
+            log.warning("settle.batch_failed", jobs=len(batch), error=repr(error))
+            return [(await self._settle_all([one]))[0] for one in batch]
+        return [outcomes.get(each.lease.job_id) for each in batch]
+
+    async def _after_failure(self, attempted: Attempted, error: Exception) -> Outcome | None:
+        """Treat an `apply` that failed as a failure of the attempt; a failing `ended` is left."""
+        if attempted.kind is not None and isinstance(attempted.ending, Completed):
+            ending = failure(attempted.kind, attempted.hold, repr(error), self._draw)
+            return (await self._settle_all([replace(attempted, ending=ending)]))[0]
+        log.error(  # the error is data, one line
+            "job.unendable",
+            job=attempted.lease.job_id,
+            kind=attempted.lease.kind,
+            error=repr(error),
+        )
+        return None
+
+    async def _while_trusted(self, batch: Sequence[Attempted]) -> Mapping[JobId, Outcome]:
+        wait_s = FIRST_WAIT_S
+        while True:
+            try:
+                return await within(self._clock, self._trusted_s(batch), self._transact(batch))
+            except Exception as error:
+                if not may_pass(error):
+                    raise
+                if self._trusted_s(batch) <= wait_s:
+                    jobs = [each.lease.job_id for each in batch]
+                    log.warning("settle.left", jobs=jobs, error=repr(error))
+                    return {}
+                log.info("settle.waits", jobs=len(batch), error=repr(error), again_in_s=wait_s)
+            await self._clock.sleep(wait_s)
+            wait_s = min(2 * wait_s, WAIT_CEILING_S)
+
+    def _trusted_s(self, batch: Sequence[Attempted]) -> float:
+        return min(each.hold.trusted_until for each in batch) - self._clock.monotonic()
+
+    async def _transact(self, batch: Sequence[Attempted]) -> Mapping[JobId, Outcome]:
+        self._failpoint(Place.BEFORE_SETTLE)
+        async with self._db.transaction() as tx:
+            settled = await store.settle(tx, [(each.lease, each.ending) for each in batch])
+            await self._tell_kinds(tx, batch, settled)
+        self._failpoint(Place.AFTER_SETTLE)
+        outcomes = {each.job.job_id: each.outcome for each in settled}
+        unmatched = [each.lease for each in batch if each.lease.job_id not in outcomes]
+        return {**outcomes, **await self._settled_before(unmatched)}
+
+    async def _tell_kinds(
+        self, tx: Tx, batch: Sequence[Attempted], settled: Sequence[store.SettledJob]
+    ) -> None:
+        by_id = {each.lease.job_id: each for each in batch}
+        completed = [
+            by_id[each.job.job_id] for each in settled if each.outcome is Outcome.COMPLETED
+        ]
+        await apply(tx, completed)
+        for each in settled:
+            if each.outcome is not Outcome.COMPLETED and each.outcome not in GOES_BACK:
+                await self._kinds.ended(tx, [each.job], each.outcome, each.error)
+
+    async def _settled_before(self, leases: Sequence[Lease]) -> Mapping[JobId, Outcome]:
+        """Recognise settles that went through though their answer never came."""
+        if not leases:
+            return {}
+        async with self._db.transaction() as tx:
+            return await store.settled_before(tx, leases)
+
+
+async def apply(tx: Tx, completed: Sequence[Attempted]) -> None:
+    """Write the effects of completed attempts, kinds in order of name."""
+    by_kind: dict[str, list[Attempted]] = defaultdict(list)
+    for each in completed:
+        by_kind[each.lease.kind].append(each)
+    for _, attempts in sorted(by_kind.items()):
+        kind = attempts[0].kind
+        assert kind is not None, "only a known kind completes"
+        await kind.apply(tx, [_settled(each) for each in attempts])
+
+
+def failure(kind: JobKind, hold: Hold, error: str, draw: Callable[[], float]) -> Ending:
+    """Return what follows a failed attempt; one that recorded results is not counted."""
+    charged = hold.lease.charged - (1 if hold.has_recorded else 0)
+    return kind.retry.after_failure(charged, hold.lease.max_attempts, error, draw)
+
+
+def _settled(attempted: Attempted) -> Settled:
+    ending = attempted.ending
+    assert isinstance(ending, Completed), "the statement completes only what was said to be"
+    return Settled(attempted.lease, attempted.parsed, ending.result)
