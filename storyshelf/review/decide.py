@@ -8,25 +8,19 @@ from storyshelf.builds import shard_store, store
 from storyshelf.builds.build import Build, BuildState
 from storyshelf.builds.reduce import reduce
 from storyshelf.db.engine import Database, Tx
-from storyshelf.errors import NotFoundError
 from storyshelf.ids import BuildId, SnapshotId
 from storyshelf.snapshots import store as snapshots
-from storyshelf.snapshots.decision import NEXT_STATES, Decision, check, effective
+from storyshelf.snapshots.decision import (
+    NEXT_STATES,
+    Decision,
+    NoSuchSnapshotError,
+    check,
+    effective,
+)
 from storyshelf.snapshots.store import Decidable
 
 # The states that follow from decisions; any other stays what it is whatever people say.
 REDUCED_AGAIN = frozenset({BuildState.PENDING, BuildState.ACCEPTED, BuildState.DENIED})
-
-
-class NoSuchSnapshotError(NotFoundError):
-    """A snapshot that is not in the build as it is now."""
-
-    def __init__(self, build: Build, snapshot_id: SnapshotId) -> None:
-        super().__init__(
-            "There is no such snapshot in the build",
-            where=f"build {build.number}, snapshot {snapshot_id}",
-            next_step="Reload the build; it may have been captured again.",
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +52,7 @@ async def decide(
         build = await store.lock(tx, build_id)
         found = await snapshots.lock_named(tx, build.id, build.planned_generation, list(wanted))
         if missing := set(wanted) - {one.standing.id for one in found}:
-            raise NoSuchSnapshotError(build, min(missing))
+            raise NoSuchSnapshotError(build.number, min(missing))
         for one in found:
             check(one.standing, wanted[one.standing.id], one.decision)
         return await _write(tx, build, found, decision, actor)

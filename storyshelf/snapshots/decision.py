@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from storyshelf.errors import ConflictError
+from storyshelf.errors import ConflictError, NotFoundError
 from storyshelf.ids import SnapshotId
 from storyshelf.snapshots.snapshot import Pixels, Verdict
 
@@ -25,6 +25,17 @@ NEXT_STATES: dict[Decision, frozenset[Decision]] = {
 }
 # Errored snapshots are in none of these: a picture of a fault never becomes a baseline.
 DECIDABLE = frozenset({Verdict.CHANGED, Verdict.ADDED, Verdict.REMOVED, Verdict.UNSTABLE})
+
+
+class NoSuchSnapshotError(NotFoundError):
+    """A snapshot that is not in the build as it is now."""
+
+    def __init__(self, build_number: int, snapshot_id: SnapshotId) -> None:
+        super().__init__(
+            "There is no such snapshot in the build",
+            where=f"build {build_number}, snapshot {snapshot_id}",
+            next_step="Reload the build; it may have been captured again.",
+        )
 
 
 class UndecidableError(ConflictError):

@@ -15,6 +15,7 @@ from sqlalchemy import (
     func,
     insert,
     select,
+    tuple_,
     update,
 )
 from sqlalchemy.orm import aliased
@@ -226,23 +227,33 @@ def _written(result: SnapshotResult, rule: str | None) -> dict[str, Any]:
 
 async def counts(tx: Tx, build_id: BuildId, generation: int | None) -> Counts:
     """Count a build's snapshots by verdict and decision; a build without a plan has none."""
+    return (await counts_of(tx, {build_id: generation}))[build_id]
+
+
+async def counts_of(tx: Tx, builds: Mapping[BuildId, int | None]) -> Mapping[BuildId, Counts]:
+    """Count the snapshots of builds in their planned generations, in one statement."""
+    planned = [(build, generation) for build, generation in builds.items() if generation]
     rows = await tx.execute(
-        select(SnapshotRow.verdict, SnapshotRow.decision, func.count())
-        .where(SnapshotRow.build_id == build_id, SnapshotRow.generation == generation)
-        .group_by(SnapshotRow.verdict, SnapshotRow.decision)
+        select(SnapshotRow.build_id, SnapshotRow.verdict, SnapshotRow.decision, func.count())
+        .where(tuple_(SnapshotRow.build_id, SnapshotRow.generation).in_(planned))
+        .group_by(SnapshotRow.build_id, SnapshotRow.verdict, SnapshotRow.decision)
     )
-    verdicts: dict[Verdict, int] = {}
-    decisions: dict[Decision, int] = dict.fromkeys(Decision, 0)
-    for verdict, decision, number in rows:
-        verdicts[Verdict(verdict)] = verdicts.get(Verdict(verdict), 0) + number
-        if Verdict(verdict) in DECIDABLE:
-            decisions[Decision(decision)] += number
-    return Counts(
-        verdicts=verdicts,
-        accepted=decisions[Decision.ACCEPTED],
-        denied=decisions[Decision.DENIED],
-        undecided=decisions[Decision.NONE],
-    )
+    verdicts: dict[BuildId, dict[Verdict, int]] = {build: {} for build in builds}
+    decisions = {build: dict.fromkeys(Decision, 0) for build in builds}
+    for build_id, verdict, decision, number in rows:
+        of_build = verdicts[build_id]
+        of_build[Verdict(verdict)] = of_build.get(Verdict(verdict), 0) + number
+        if verdict in DECIDABLE:
+            decisions[build_id][Decision(decision)] += number
+    return {
+        build: Counts(
+            verdicts=verdicts[build],
+            accepted=decisions[build][Decision.ACCEPTED],
+            denied=decisions[build][Decision.DENIED],
+            undecided=decisions[build][Decision.NONE],
+        )
+        for build in builds
+    }
 
 
 async def completions(

@@ -1,4 +1,4 @@
-"""A consumer worked by hand: what processes do to a build, one step at a call, without a browser."""
+"""A consumer worked by hand: what processes do to a build, a step a call, without a browser."""
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
