@@ -4,8 +4,8 @@ Decided here, once for all pictures (a change of any of these raises `CAPTURE_PR
 
 - **Storybook runs as for a person.** Playwright's `expose_binding` would plant a global that some
   Storybook versions take for a test environment and then treat animations differently; nothing in
-  this package exposes a binding, and the page is asked before each shot that none is there. Events
-  are recorded by the page script and fetched by `evaluate`.
+  this package exposes a binding, and a test holds that no page sees one. Events are recorded by the
+  page script and fetched by `evaluate`.
 - **Time stands still** at a fixed instant, but timers run. Inside a `setTimeout` callback the clock
   shows what the timeout asked for, and inside an animation frame how far the animation is, or
   debounced updates and entrance animations would never end. Chance is seeded per document.

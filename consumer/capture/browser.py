@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,7 +16,7 @@ from storyshelf.errors import StoryshelfError
 
 CAPTURE_PROTOCOL = "1"  # rises when the same story could get another picture from the same browser
 START_WITHIN_S = 30  # 0.3 s calm; a machine under full load took 4
-CLOSE_WITHIN_S = 5  # then the driver is stopped, which kills what it started
+CLOSE_WITHIN_S = 3  # 0.1 s calm; then the driver is stopped, which kills what it started
 DEAD_PROXY = "127.0.0.1:9"  # nothing may pass but what the bypass list names
 
 # The same pixels whatever the machine; nothing of the browser's own that would want the network.
@@ -122,7 +122,7 @@ class LaunchedBrowser:
                     await driver.stop()
 
 
-def environment_facts(kind: str, browser_version: str, fonts: Sequence[str]) -> Mapping[str, str]:
+def environment_facts(kind: str, browser_version: str, fonts: Sequence[str]) -> dict[str, str]:
     """Return what pictures depend on; two children with equal facts make equal pictures.
 
     The port differs from child to child and is no part of it.

@@ -46,13 +46,15 @@ def frame_of(measured: Measured, scale: float) -> Frame:
     left, top, right, bottom = measured.edges
     x, y = max(0, math.floor(left) - MARGIN_PX), max(0, math.floor(top) - MARGIN_PX)
     width = math.ceil(right) + _margin(right, measured.viewport_width_px) - x
-    height = math.ceil(bottom) + MARGIN_PX - y
+    beyond = bottom > measured.viewport_height_px  # the page goes on below; to the right it may not
+    margin = MARGIN_PX if beyond else _margin(bottom, measured.viewport_height_px)
+    height = math.ceil(bottom) + margin - y
     return _capped(Frame(x, y, max(1, width), max(1, height)), scale)
 
 
-def _margin(right: float, viewport_width_px: int) -> int:
+def _margin(edge: float, viewport_px: int) -> int:
     """No margin beside what ends at the viewport's edge: there is no page to show there."""
-    return max(0, min(MARGIN_PX, viewport_width_px - math.ceil(right)))
+    return max(0, min(MARGIN_PX, viewport_px - math.ceil(edge)))
 
 
 def _capped(frame: Frame, scale: float) -> Frame:

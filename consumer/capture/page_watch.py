@@ -51,6 +51,7 @@ class PageWatch:
         self._styled = asyncio.Event()
         page.on("crash", lambda _: self._end(PageCrashedError()))
         page.on("dialog", self._on_dialog)
+        page.on("popup", self._on_popup)
         page.on("request", self._on_request)
         page.on("requestfinished", self._on_requestend)
         page.on("requestfailed", self._on_requestfailed)
@@ -76,10 +77,9 @@ class PageWatch:
     async def call(self, work: Coroutine[Any, Any, Answer], seconds: float, doing: str) -> Answer:
         """Return the answer; raise what ended the page, or CallDeadlineError."""
         task = asyncio.ensure_future(work)
+        either: list[asyncio.Future[Any]] = [task, self._trouble]
         try:
-            await asyncio.wait(
-                {task, self._trouble}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
-            )
+            await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if self._trouble.done():
                 self._trouble.result()
             if not task.done():
@@ -133,6 +133,11 @@ class PageWatch:
                 return
             self.warn(WarningCode.DIALOG, f"{dialog.type}: {dialog.message}")
             await dialog.dismiss()
+
+    async def _on_popup(self, popup: Page) -> None:
+        self.warn(WarningCode.POPUP, _shown(popup.url))
+        with suppress(Error):
+            await popup.close()
 
     def _on_request(self, request: Request) -> None:
         if request.resource_type in STYLED_BY:

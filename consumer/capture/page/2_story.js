@@ -76,7 +76,6 @@ const story = (() => {
       ...heard,
       shows: Array.from(document.body?.classList ?? []).filter((name) => name.startsWith("sb-show-")).slice(0, 10),
       display: String(document.querySelector(".sb-errordisplay")?.innerText ?? "").slice(0, MESSAGE_CHARS),
-      binding: "__playwright__binding__" in window,
     }),
   };
 })();

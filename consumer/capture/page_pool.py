@@ -1,0 +1,105 @@
+"""Keeps the pages of one bundle, and gets rid of those that are beyond help.
+
+All stories share a context, whose HTTP and code caches make the second load cheap; a confirmation
+gets a context of its own. What does not close is left to the next harder means: page, context,
+browser.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from playwright.async_api import Browser, BrowserContext, Error
+
+from consumer.capture.browser import BrowserFailedError, LaunchedBrowser
+from consumer.capture.page import page_script
+from consumer.capture.story_page import StoryPage
+from consumer.messages import Page
+
+OPEN_S = 15.0  # a context and its first page took 0.1 s, and 4 under load
+CLOSE_S = 4.0  # a page in an endless loop closed within 3.4 s
+STORIES_PER_PAGE = 200  # then a new page: what a renderer has piled up goes with it
+
+
+class PagePool:
+    """The contexts and pages of one open bundle."""
+
+    def __init__(self, browser: LaunchedBrowser, origin: str) -> None:
+        self._browser = browser
+        self._origin = origin
+        self._script = page_script()
+        self._pages: dict[Page, StoryPage] = {}
+        self._contexts: dict[Page, BrowserContext] = {}
+
+    async def page(self, kind: Page) -> StoryPage:
+        """Return a page that can show a story; a fresh one shares nothing with any other."""
+        if kind is Page.FRESH:
+            await self.discard(kind)
+        page = self._pages.get(kind)
+        if page is not None and page.shown < STORIES_PER_PAGE and not page.page.is_closed():
+            return page
+        try:
+            return await self._opened(kind)
+        except (Error, TimeoutError):  # the browser is gone, or does not answer any more
+            await self.restart()
+        try:
+            return await self._opened(kind)
+        except (Error, TimeoutError) as error:
+            raise BrowserFailedError("the browser opens no page", str(error)) from None
+
+    async def discard(self, kind: Page) -> None:
+        """Be rid of a page: by closing it, else its context, else the whole browser."""
+        page = self._pages.pop(kind, None)
+        if kind is Page.SHARED and page is not None and await _done(page.page.close):
+            return
+        context = self._contexts.pop(kind, None)
+        if context is not None and not await _done(context.close):
+            await self.restart()
+
+    async def restart(self) -> None:
+        """Start again with a new browser."""
+        self._pages.clear()
+        self._contexts.clear()
+        await self._browser.stop()
+
+    async def close(self) -> None:
+        """Close every context; the browser stays for the next bundle."""
+        for kind in Page:
+            self._pages.pop(kind, None)
+            context = self._contexts.pop(kind, None)
+            if context is not None and not await _done(context.close):
+                await self.restart()
+
+    async def _opened(self, kind: Page) -> StoryPage:
+        browser = await self._browser.start()
+        async with asyncio.timeout(OPEN_S):
+            context = self._contexts.get(kind) or await _new_context(browser, self._script)
+            self._contexts[kind] = context
+            page = self._pages[kind] = await StoryPage.open(context, self._origin)
+            return page
+
+
+async def _new_context(browser: Browser, script: str) -> BrowserContext:
+    context = await browser.new_context(
+        no_viewport=True,  # the window is set for each story
+        locale="en-US",
+        timezone_id="UTC",
+        color_scheme="light",
+        reduced_motion="reduce",
+        accept_downloads=False,
+        service_workers="allow",
+        permissions=[],
+    )
+    await context.add_init_script(script)
+    return context
+
+
+async def _done(close: Callable[[], Awaitable[object]]) -> bool:
+    """Close something, in time or not at all; what is gone already is closed."""
+    try:
+        async with asyncio.timeout(CLOSE_S):
+            await close()
+    except TimeoutError:
+        return False
+    except Error:
+        return True
+    return True

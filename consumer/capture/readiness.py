@@ -1,0 +1,131 @@
+"""Waits for the story: for Storybook's own word first, then until the page is at rest.
+
+There is no fixed sleep and no waiting for the network; the one timed wait is the story's own delay.
+"""
+
+from consumer.capture.deadline import CALL_S, CallDeadlineError
+from consumer.capture.framing import Frame, Measured, frame_of
+from consumer.capture.sitting import Sitting
+from consumer.capture.verdict import judge_late
+from consumer.messages import MAX_SIDE_PX, StoryError, WarningCode
+
+RENDER_S = 20.0  # until Storybook calls the story done
+PLAY_S = 15.0  # on top, where a play function is still running then
+FONTS_S = 5.0
+IMAGES_S = 5.0
+QUIET_MS = 50  # longer than a frame and a timer of 0 ms; waited only after a change was seen
+REST_S = 3.0  # a page that never rests is shot all the same, and says so
+SETTLE_S = FONTS_S + 2 * IMAGES_S + REST_S + CALL_S
+MAX_GROWTHS = 3  # a list that fills its viewport may need a second look
+LATE = {
+    WarningCode.FONT_TIMEOUT: f"a font was still loading after {FONTS_S:.0f} s",
+    WarningCode.IMAGE_TIMEOUT: f"an image was still loading after {IMAGES_S:.0f} s",
+    WarningCode.UNSETTLED: f"the page was still changing after {REST_S:.0f} s",
+}
+
+
+async def wait_for_end(sitting: Sitting) -> StoryError | None:
+    """Wait for the story's own end; return why it is errored if that does not come."""
+    waited_s = sitting.budget.at_most(RENDER_S)
+    if await _ended_within(sitting, waited_s):
+        return None
+    report = await sitting.page.report(sitting.budget)
+    if report.phase == "playing":
+        play_s = sitting.budget.at_most(PLAY_S)
+        waited_s += play_s
+        if await _ended_within(sitting, play_s):
+            return None
+        report = await sitting.page.report(sitting.budget)
+    return judge_late(report, waited_s)
+
+
+async def settle(sitting: Sitting) -> None:
+    """Bring the page to rest, wait the story's own delay, and make room for all of it."""
+    await rest(sitting)
+    delay_s = sitting.order.delay_ms / 1_000
+    if delay_s:
+        waiting = sitting.budget.clock.sleep(delay_s)
+        await sitting.page.watch.call(waiting, delay_s + CALL_S, "waiting the story's delay")
+        await rest(sitting)
+    await _make_room(sitting)
+
+
+async def rest(sitting: Sitting) -> None:
+    """Wait for what was asked for, end animations, let changes come to an end."""
+    watch, budget = sitting.page.watch, sitting.budget
+    try:
+        await watch.call(watch.styled(), budget.at_most(IMAGES_S), "loading images and styles")
+    except CallDeadlineError:
+        watch.warn(WarningCode.IMAGE_TIMEOUT, LATE[WarningCode.IMAGE_TIMEOUT])
+    limits = {
+        "fontsMs": FONTS_S * 1_000,
+        "imagesMs": IMAGES_S * 1_000,
+        "quietMs": QUIET_MS,
+        "restMs": REST_S * 1_000,
+    }
+    function = "limits => window.__storyshelf__.readiness.settle(limits)"
+    late = await sitting.page.ask(function, budget.at_most(SETTLE_S), limits)
+    for code, text in LATE.items():
+        if isinstance(late, list) and code.value in late:
+            watch.warn(code, text)
+
+
+async def stop(sitting: Sitting) -> None:
+    """Let no script draw from here on."""
+    function = "() => window.__storyshelf__.readiness.stop()"
+    await sitting.page.ask(function, sitting.budget.at_most(CALL_S))
+
+
+async def frame(sitting: Sitting) -> tuple[Measured, Frame]:
+    """Measure the content, and what part of the page the picture is to show."""
+    function = "() => window.__storyshelf__.framing.box()"
+    raw = await sitting.page.ask(function, sitting.budget.at_most(CALL_S))
+    measured = read_measured(raw, sitting)
+    return measured, frame_of(measured, sitting.order.scale)
+
+
+def read_measured(raw: object, sitting: Sitting) -> Measured:
+    """Read the page's measures; what is no box on a page counts as none."""
+    width_px, height_px = sitting.order.viewport_width_px, sitting.order.viewport_height_px
+    fields = raw if isinstance(raw, dict) else {}
+    viewport, edges = _numbers(fields.get("viewport"), 2), _numbers(fields.get("box"), 4)
+    if viewport is not None and 0 < viewport[1] <= MAX_SIDE_PX:
+        height_px = int(viewport[1])
+    if edges is None or not (edges[0] < edges[2] and edges[1] < edges[3]):
+        return Measured(None, width_px, height_px)
+    return Measured((edges[0], edges[1], edges[2], edges[3]), width_px, height_px)
+
+
+async def _ended_within(sitting: Sitting, limit_s: float) -> bool:
+    function = "limitMs => window.__storyshelf__.story.ended(limitMs)"
+    return bool(await sitting.page.ask(function, limit_s + CALL_S, limit_s * 1_000) == "ended")
+
+
+async def _make_room(sitting: Sitting) -> None:
+    """Make the viewport as tall as the content, unless the content grows with it."""
+    given_px = height_px = sitting.order.viewport_height_px
+    for _ in range(MAX_GROWTHS):
+        _, wanted = await frame(sitting)
+        if wanted.bottom <= height_px:
+            return
+        height_px = wanted.bottom
+        await _lay_out(sitting, height_px)
+    _, wanted = await frame(sitting)
+    if wanted.bottom > height_px:
+        await _lay_out(sitting, given_px)
+
+
+async def _lay_out(sitting: Sitting, height_px: int) -> None:
+    await sitting.page.resize(sitting.order, height_px, sitting.budget)
+    function = "heightPx => window.__storyshelf__.framing.laidOut(heightPx)"
+    await sitting.page.ask(function, sitting.budget.at_most(CALL_S), height_px)
+    await rest(sitting)
+
+
+def _numbers(raw: object, count: int) -> list[float] | None:
+    """Read that many finite numbers of a size that a page can have."""
+    if not isinstance(raw, list) or len(raw) != count:
+        return None
+    numbers = [float(each) for each in raw if isinstance(each, int | float)]
+    sane = len(numbers) == count and all(abs(each) < 1e7 for each in numbers)  # noqa: PLR2004  # Chromium's layout ends at 3.4e7
+    return numbers if sane else None

@@ -1,0 +1,32 @@
+"""One story before the camera: what the steps of its capture share."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from consumer.capture.deadline import Budget
+from consumer.capture.story_page import Order, StoryPage
+from consumer.messages import Stage, StoryError, StoryWarning
+
+OnStage = Callable[[Stage], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sitting:
+    """The page, the order and the time that is left for it."""
+
+    page: StoryPage
+    order: Order
+    budget: Budget
+    on_stage: OnStage
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What came of it; without a picture `png` is empty, and there is an error."""
+
+    png: bytes
+    width_px: int
+    height_px: int
+    error: StoryError | None
+    warnings: tuple[StoryWarning, ...] = ()
+    timings_ms: dict[str, float] = field(default_factory=dict)

@@ -1,0 +1,108 @@
+"""Where stories are shot: one bundle in one browser, and a next story whatever the last one did."""
+
+from playwright.async_api import Error
+
+from consumer.capture.browser import LaunchedBrowser
+from consumer.capture.deadline import Budget, CallDeadlineError
+from consumer.capture.page_pool import PagePool
+from consumer.capture.page_watch import NavigatedAwayError, PageCrashedError
+from consumer.capture.parameters import ReadParameters, read_parameters
+from consumer.capture.sitting import OnStage, Picture, Sitting
+from consumer.capture.story_page import Order
+from consumer.capture.take_picture import take_picture
+from consumer.capture.verdict import MAX_MESSAGE, plain
+from consumer.messages import ErrorCode, Page, Stage, StoryError
+from storyshelf.clock import Clock
+from storyshelf.errors import StoryshelfError
+
+RECOVERY_MS = 8_000  # kept of every story's time: closing what hangs, by page and by context
+TROUBLE = (PageCrashedError, NavigatedAwayError, CallDeadlineError, Error)  # no page is left to ask
+CODES = {
+    PageCrashedError: ErrorCode.PAGE_CRASHED,
+    NavigatedAwayError: ErrorCode.NAVIGATED_AWAY,
+    CallDeadlineError: ErrorCode.PAGE_UNRESPONSIVE,
+}
+ATTEMPTS = 2  # a page may have died for a reason that was not its own; not twice
+
+
+class NothingOpenError(StoryshelfError):
+    """A story was asked for before a bundle was open."""
+
+    def __init__(self) -> None:
+        super().__init__("no bundle is open", next_step="Open one first.")
+
+
+class UnreadableBundleError(StoryshelfError):
+    """The bundle loads, but does not say what its stories ask for."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"the Storybook did not list its stories: {why}",
+            next_step="Open its iframe.html in a browser and look at the console.",
+        )
+
+
+class Studio:
+    """Takes one picture at a time."""
+
+    def __init__(self, browser: LaunchedBrowser, clock: Clock) -> None:
+        self._browser = browser
+        self._clock = clock
+        self._pool: PagePool | None = None
+
+    async def open(self, origin: str) -> None:
+        """Shoot the bundle at this origin from now on."""
+        await self.close()
+        self._pool = PagePool(self._browser, origin)
+
+    async def close(self) -> None:
+        """Let go of the open bundle."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.close()
+
+    async def shoot(self, order: Order, kind: Page, timeout_ms: int, on_stage: OnStage) -> Picture:
+        """Return the story's picture, or why there is none; both within the time.
+
+        Raises BrowserFailedError if no page can be had, which is not the story's fault.
+        """
+        pool = self._open_pool()
+        budget = Budget.of_ms(self._clock, max(timeout_ms - RECOVERY_MS, timeout_ms / 2))
+        for attempt in range(1, ATTEMPTS + 1):
+            page = await pool.page(kind)
+            try:
+                return await take_picture(Sitting(page, order, budget, on_stage))
+            except TROUBLE as error:
+                warnings = page.watch.warnings()
+                await on_stage(Stage.RECOVERING)
+                await pool.discard(kind)
+                if attempt == ATTEMPTS or isinstance(error, CallDeadlineError):
+                    return Picture(b"", 0, 0, _told(error), warnings)
+        raise AssertionError("the last attempt returns")
+
+    async def read_stories(self, timeout_ms: int) -> ReadParameters:
+        """Load the bundle once and read what its stories ask for."""
+        pool = self._open_pool()
+        budget = Budget.of_ms(self._clock, timeout_ms)
+        page = await pool.page(Page.SHARED)
+        function = "() => window.__storyshelf__.parameters.all()"
+        try:
+            await page.show_nothing(budget)
+            return read_parameters(await page.ask(function, budget.left_s()))
+        except TROUBLE as error:
+            await pool.discard(Page.SHARED)
+            raise UnreadableBundleError(_told(error).message) from None
+
+    def _open_pool(self) -> PagePool:
+        if self._pool is None:
+            raise NothingOpenError
+        return self._pool
+
+
+def _told(error: Exception) -> StoryError:
+    for kind, code in CODES.items():
+        if isinstance(error, kind):
+            return StoryError(code, str(error), "")
+    text = plain(str(error), MAX_MESSAGE)
+    gone = "has been closed" in text  # the browser died with its pages
+    return StoryError(ErrorCode.PAGE_CRASHED if gone else ErrorCode.RENDER_FAILED, text, "")

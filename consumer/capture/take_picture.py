@@ -1,0 +1,60 @@
+"""From a story's id to its picture, step by step; an errored story is shown as it stands."""
+
+from consumer.capture import camera, readiness
+from consumer.capture.deadline import Budget
+from consumer.capture.sitting import Picture, Sitting
+from consumer.capture.verdict import judge
+from consumer.messages import Stage, StoryError
+from storyshelf.diff.png import read_header
+
+
+async def take_picture(sitting: Sitting) -> Picture:
+    """Show the story and take its picture.
+
+    Raises PageCrashedError, NavigatedAwayError or CallDeadlineError where no page is left to shoot.
+    """
+    laps = _Laps(sitting.budget)
+    await sitting.on_stage(Stage.OPENING)
+    await _open(sitting)
+    laps.done("open")
+    await sitting.on_stage(Stage.RENDERING)
+    late = await readiness.wait_for_end(sitting)
+    laps.done("render")
+    await sitting.on_stage(Stage.SETTLING)
+    await readiness.settle(sitting)
+    await readiness.stop(sitting)
+    laps.done("settle")
+    await sitting.on_stage(Stage.SHOOTING)
+    error = late or await _judged(sitting)
+    shot = await camera.take(sitting, error)
+    # A throw in an effect may come after Storybook called the story done: what counts is now.
+    error = error or await _judged(sitting)
+    laps.done("shoot")
+    header = read_header(shot.png)
+    warnings = sitting.page.watch.warnings()
+    return Picture(shot.png, header.width_px, header.height_px, error, warnings, laps.taken_ms)
+
+
+async def _open(sitting: Sitting) -> None:
+    page, order, budget = sitting.page, sitting.order, sitting.budget
+    await page.clean(budget)
+    await page.resize(order, order.viewport_height_px, budget)
+    await page.show(order.story_id, budget)
+
+
+async def _judged(sitting: Sitting) -> StoryError | None:
+    return judge(await sitting.page.report(sitting.budget))
+
+
+class _Laps:
+    """How long each step took, by the budget's clock."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._clock = budget.clock
+        self._since = self._clock.monotonic()
+        self.taken_ms: dict[str, float] = {}
+
+    def done(self, step: str) -> None:
+        now = self._clock.monotonic()
+        self.taken_ms[step] = round((now - self._since) * 1_000, 1)
+        self._since = now
