@@ -23,7 +23,11 @@ class LazyCommand:
         """Import the module and return the click command; a Typer becomes a group."""
         module, _, attribute = self.target.partition(":")
         found = getattr(import_module(module), attribute)
-        return get_group(found) if isinstance(found, typer.Typer) else _single(self.name, found)
+        if not isinstance(found, typer.Typer):
+            return _single(self.name, found)
+        group = get_group(found)
+        group.name = self.name
+        return group
 
 
 class LazyGroup(TyperGroup):

@@ -73,6 +73,7 @@ class FakeServer:
     puts: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
     loses_blobs_before_seal: int = 0
+    refuse_seal: Response | None = None
 
     def app(self) -> Starlette:
         return Starlette(
@@ -157,6 +158,8 @@ class FakeServer:
         refused = self._gate(request)
         if refused is not None:
             return refused
+        if self.refuse_seal is not None:
+            return self.refuse_seal
         build = self.build(request.path_params["number"])
         if self.loses_blobs_before_seal:
             self.loses_blobs_before_seal -= 1
