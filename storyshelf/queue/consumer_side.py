@@ -15,7 +15,7 @@ from storyshelf.queue.fetcher import Deeds, Fetcher, Timing
 from storyshelf.queue.job import Claimed
 from storyshelf.queue.job_kind import JobKinds
 from storyshelf.queue.job_runner import JobRunner
-from storyshelf.queue.lease_keeper import Abandoned, LeaseKeeper
+from storyshelf.queue.lease_keeper import Abandoned, LeaseKeeper, asking
 from storyshelf.queue.lease_times import LeaseTimes
 from storyshelf.queue.settler import Settler
 from storyshelf.queue.wakeup import HintLine
@@ -43,7 +43,7 @@ class ConsumerSide:
         self._db = db
         self._kinds = kinds
         self._options = options
-        self.keeper = LeaseKeeper(db, clock, options.times)
+        self.keeper = LeaseKeeper(asking(db, options.times), clock, options.times)
         self.settler = Settler(db, kinds, clock, draw=draw, failpoint=failpoint)
         self.runner = JobRunner(
             db=db,

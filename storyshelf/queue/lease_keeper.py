@@ -1,8 +1,9 @@
 """Keeps the leases of one process while their work makes progress, and says when one is over."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from enum import StrEnum
+from typing import Any
 
 import structlog
 
@@ -15,6 +16,21 @@ from storyshelf.queue.job import Lease
 from storyshelf.queue.lease_times import LeaseTimes
 
 log = structlog.get_logger(__name__)
+
+
+# Given the leases to renew and those to look at, return how they stand; the missing ones are lost.
+Ask = Callable[[Sequence[Lease], Sequence[Lease]], Coroutine[Any, Any, Sequence[store.Standing]]]
+
+
+def asking(db: Database, times: LeaseTimes) -> Ask:
+    """Return the question as it is put to the database, in one transaction."""
+
+    async def ask(due: Sequence[Lease], others: Sequence[Lease]) -> Sequence[store.Standing]:
+        async with db.transaction() as tx:
+            renewed = await store.renew(tx, due, times.lease_for)
+            return *renewed, *await store.check(tx, others)
+
+    return ask
 
 
 class Abandoned(StrEnum):
@@ -62,8 +78,8 @@ class LeaseKeeper:
     answer. Both end by being cancelled.
     """
 
-    def __init__(self, db: Database, clock: Clock, times: LeaseTimes) -> None:
-        self._db = db
+    def __init__(self, ask: Ask, clock: Clock, times: LeaseTimes) -> None:
+        self._ask = ask
         self._clock = clock
         self._times = times
         self._holds: list[Hold] = []
@@ -125,12 +141,15 @@ class LeaseKeeper:
         due = [hold for hold in holds if self._is_due(hold, sent_at)]
         for hold in due:
             hold.touched = False
+        others = [hold for hold in holds if hold not in due]
+        question = self._ask([hold.lease for hold in due], [hold.lease for hold in others])
         try:
-            standing = await within(self._clock, self._times.answer_within_s, self._ask(due, holds))
+            found = await within(self._clock, self._times.answer_within_s, question)
         except Exception as error:  # noqa: BLE001  # whatever it was, trust runs out by itself
             self._unanswered(due, error)
             return
         self._has_warned = False
+        standing = {(each.job_id, each.token): each for each in found}
         for hold in due:
             if hold.key in standing:
                 hold.renewed(sent_at)
@@ -138,17 +157,6 @@ class LeaseKeeper:
 
     def _is_due(self, hold: Hold, now: float) -> bool:
         return hold.touched and now - hold.renewed_at >= self._times.renew_every_s
-
-    async def _ask(
-        self, due: Sequence[Hold], holds: Sequence[Hold]
-    ) -> dict[tuple[JobId, LeaseToken], store.Standing]:
-        others = [hold.lease for hold in holds if hold not in due]
-        async with self._db.transaction() as tx:
-            found = (
-                *(await store.renew(tx, [hold.lease for hold in due], self._times.lease_for)),
-                *(await store.check(tx, others)),
-            )
-        return {(each.job_id, each.token): each for each in found}
 
     def _unanswered(self, due: Sequence[Hold], error: Exception) -> None:
         for hold in due:
@@ -162,7 +170,7 @@ class LeaseKeeper:
 
 
 def _abandon_what_is_over(
-    holds: Sequence[Hold], standing: dict[tuple[JobId, LeaseToken], store.Standing]
+    holds: Sequence[Hold], standing: Mapping[tuple[JobId, LeaseToken], store.Standing]
 ) -> None:
     for hold in holds:
         known = standing.get(hold.key)
