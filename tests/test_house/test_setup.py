@@ -12,10 +12,7 @@ import pytest
 
 from tests.test_house.tree import TOP
 
-TOOLS_OF_THE_SYSTEM = (
-    *("sh", "cat", "cp", "dirname", "git", "grep", "head", "mkdir", "mv", "rm", "sed", "flock"),
-    "flock",
-)
+TOOLS_OF_THE_SYSTEM = "sh cat cp dirname git grep head mkdir mv rm sed flock".split()
 PYTHON = """#!/bin/sh
 echo "python $*" >>"$CALLS"
 case "$*" in
