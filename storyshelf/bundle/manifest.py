@@ -49,6 +49,10 @@ class Manifest:
 
     files: tuple[BundledFile, ...]
 
+    def __post_init__(self) -> None:
+        # A database sorts by its own collation; lookups and digests need this order.
+        object.__setattr__(self, "files", tuple(sorted(self.files)))
+
     @property
     def total_bytes(self) -> int:
         """What the files weigh together; equal files count each time."""
@@ -144,10 +148,9 @@ def parse_manifest(raw: Sequence[object], limits: ManifestLimits = DEFAULT_LIMIT
         what = f"The bundle has {len(raw):,} files"
         raise ManifestTooLargeError(what, limits.max_files, "files", "manifest")
     parsed = [_parse_entry(position, entry, limits) for position, entry in enumerate(raw)]
-    files = tuple(sorted(parsed))
-    _refuse_duplicates(files)
-    _refuse_files_that_are_folders(files)
-    manifest = Manifest(files)
+    manifest = Manifest(tuple(parsed))
+    _refuse_duplicates(manifest.files)
+    _refuse_files_that_are_folders(manifest.files)
     if manifest.total_bytes > limits.max_bundle_bytes:
         what = f"The bundle weighs {manifest.total_bytes:,} bytes"
         raise ManifestTooLargeError(what, limits.max_bundle_bytes, "bytes", "manifest")

@@ -90,13 +90,13 @@ def main() -> None:
     sys.exit(run(sys.argv[1:]))
 
 
-def run(args: Sequence[str]) -> int:
+def run(args: Sequence[str], program: typer.Typer = app) -> int:
     """Run one command line and return its exit code; every failure is said, none escapes.
 
     With `--json` a failure too is one JSON document on stdout.
     """
     try:
-        result: Any = typer.main.get_command(app)(
+        result: Any = typer.main.get_command(program)(
             list(args), prog_name="storyshelf", standalone_mode=False
         )
     except typer.TyperException as error:

@@ -9,6 +9,7 @@ from storyshelf.bundle.manifest import (
     BundledFile,
     DuplicatePathError,
     FileAndFolderError,
+    Manifest,
     ManifestLimits,
     ManifestTooLargeError,
     parse_manifest,
@@ -28,6 +29,13 @@ def test_files_are_sorted_and_weighed() -> None:
     manifest = parse_manifest([entry("b", size=2), entry("a", size=3)])
     assert manifest.files == (BundledFile("a", BlobKey(SHA), 3), BundledFile("b", BlobKey(SHA), 2))
     assert manifest.total_bytes == 5
+
+
+def test_a_manifest_made_of_rows_in_another_order_finds_all_its_files() -> None:
+    files = parse_manifest([entry(path) for path in ("B", "_", "a", "a-b", "b/c", "é")]).files
+    manifest = Manifest(files[::-1])
+    assert manifest.files == files
+    assert [manifest.find(file.path) for file in files] == list(files)
 
 
 def test_an_empty_list_is_an_empty_bundle() -> None:

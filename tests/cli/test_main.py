@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import typer
 
 from storyshelf.cli.lazy import LazyCommand, LazyGroup
 from storyshelf.cli.main import COMMANDS, run
+from storyshelf.errors import StoryshelfError
 
 Captured = pytest.CaptureFixture[str]
 
@@ -56,6 +58,43 @@ def test_a_command_wins_over_a_folder_of_its_name(
 
 def loud() -> None:
     raise RuntimeError("not foreseen")
+
+
+def interrupted() -> None:
+    raise KeyboardInterrupt
+
+
+def refused() -> None:
+    raise StoryshelfError("It is full.", where="/data", next_step="Make room.")
+
+
+def decided() -> None:
+    raise typer.Exit(3)
+
+
+def program(function: Callable[[], None]) -> typer.Typer:
+    made = typer.Typer(add_completion=False)
+    made.command()(function)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("function", "code"), [(loud, 255), (interrupted, 130), (refused, 254), (decided, 3)]
+)
+def test_every_end_of_a_command_is_an_exit_code(function: Callable[[], None], code: int) -> None:
+    assert run([], program(function)) == code
+
+
+def test_a_refusal_says_what_where_and_what_next(capsys: Captured) -> None:
+    run([], program(refused))
+    assert capsys.readouterr().err == "Error: It is full (/data)\nMake room.\n"
+
+
+def test_a_fault_of_ours_is_shown_whole_and_asks_for_a_report(capsys: Captured) -> None:
+    run([], program(loud))
+    err = capsys.readouterr().err
+    assert "Traceback" in err
+    assert "RuntimeError: not foreseen\nPlease report it" in err
 
 
 def test_a_target_may_be_a_function_or_a_group() -> None:
