@@ -9,21 +9,18 @@
 
 import os
 import shlex
-import shutil
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from consumer.privileges import Dropping
-from storyshelf.ids import BlobKey
 
 PACKAGES = Path(__file__).resolve().parent.parent
 # Where the fonts are decides the pictures, so a machine that moved them says so to its browser.
 BROWSER_INHERITS = ("PATH", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "LD_LIBRARY_PATH")
 FIXED = {"LANG": "C.UTF-8", "TZ": "UTC"}  # a picture does not depend on where it was taken
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
-OWNER_ONLY, ENTER_ONLY, GROUP_READS, ALL_READ, ALL_RUN = 0o700, 0o711, 0o750, 0o644, 0o755
+OWNER_ONLY, ENTER_ONLY, GROUP_READS, ALL_RUN = 0o700, 0o711, 0o750, 0o755
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +86,6 @@ def child_environment(cell: Cell, environ: Mapping[str, str]) -> dict[str, str]:
     )  # a relative entry would be looked up where others write
     python = {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
     return _inherited(environ) | FIXED | _homes(cell.child_home) | python
-
-
-def lay_file(cell: Cell, key: BlobKey, source: Path) -> Path:
-    """Put a stored file of the bundle where the child may read it; laying it twice is harmless.
-
-    A hard link where that works: the source becomes readable by all, so its folder must not be.
-    """
-    target = cell.bundle / key
-    with suppress(FileExistsError):
-        try:
-            target.hardlink_to(source)
-        except OSError as error:
-            if isinstance(error, FileExistsError):
-                raise
-            shutil.copyfile(source, target)  # another file system, or one without links
-    target.chmod(ALL_READ)
-    return target
 
 
 def _owned(folder: Path, uid: int | None, mode: int) -> None:

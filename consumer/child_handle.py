@@ -195,6 +195,9 @@ class Child:
             self._ready.set()
             return
         pending = self._pending.get(message.id)
+        if pending is None and isinstance(message, Failed) and not self._ready.is_set():
+            self.condemn(Cause(Death.EXIT, f"it did not start: {message.message}"))
+            return
         if pending is None:
             raise ChannelViolationError(f"{message.kind} to a request nobody made")
         pending.note(message)

@@ -72,8 +72,12 @@ def keep_uid(setpriv: str, privileges: Privileges, keep: tuple[str, ...] = ()) -
 
 
 def dying_with_parent(dropping: Dropping) -> tuple[str, ...]:
-    """Return the prefix for a process that the kernel kills when this one ends, however it ends."""
-    return (*dropping.argv, "--pdeathsig=KILL") if dropping.argv else ()
+    """Return the prefix for a process that the kernel kills when this one ends, however it ends.
+
+    The hop over `env` matters: setpriv still has our rights when it executes, so it would start an
+    interpreter that the uid cannot reach, and that one would then pick up another one's library.
+    """
+    return (*dropping.argv, "--pdeathsig=KILL", "env") if dropping.argv else ()
 
 
 def become_unreadable() -> None:

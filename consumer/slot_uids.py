@@ -13,6 +13,20 @@ from storyshelf.errors import StoryshelfError
 
 FIRST_UID = 61_000  # between what people and what systemd's dynamic users get
 SPAN = 180  # systemd's dynamic users begin at 61184
+LOWEST, HIGHEST = (
+    1_000,
+    2**32 - 2,
+)  # below are the system's users; the last number means "no change"
+
+
+class BadUidRangeError(StoryshelfError):
+    """The first uid leaves no room for the others, or is one that matters."""
+
+    def __init__(self, first: int) -> None:
+        super().__init__(
+            f"browsers cannot run under uids from {first} on",
+            next_step=f"Use a first uid between {LOWEST} and {HIGHEST - SPAN}.",
+        )
 
 
 class NoSlotUidError(StoryshelfError):
@@ -48,6 +62,11 @@ class SlotUids:
     locks: Path
     first: int = FIRST_UID
 
+    def __post_init__(self) -> None:
+        """Refuse root, the system's users and the number that setuid takes for "no change"."""
+        if not LOWEST <= self.first <= HIGHEST - SPAN:
+            raise BadUidRangeError(self.first)
+
     @contextmanager
     def lease(self) -> Iterator[int]:
         """Take a uid that nobody has; the kernel gives it back when we die."""
@@ -55,7 +74,7 @@ class SlotUids:
         if self.locks.lstat().st_uid != os.geteuid() or self.locks.is_symlink():
             raise UntrustedFolderError(self.locks)
         for uid in range(self.first, self.first + SPAN):
-            if _is_a_users(uid):
+            if uid == os.geteuid() or _is_a_users(uid):
                 continue
             with (self.locks / str(uid)).open("w") as lock:
                 if _is_locked(lock.fileno()):

@@ -251,6 +251,9 @@ def main() -> None:
     if start == "will-not-start":
         raise SystemExit("no such browser")
     child = FakeChild(socket.socket(fileno=int(switches["--fd"])))
+    if start == "has-no-browser":
+        child.say({"kind": "failed", "id": 0, "code": "browser", "message": "no browser here"})
+        wait_for_ever()
     if start == "never-ready":
         wait_for_ever()
     child.say({"kind": "ready", "facts": {"browser_kind": switches["--browser-kind"]}})

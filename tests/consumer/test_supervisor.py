@@ -207,11 +207,17 @@ async def test_a_child_that_uses_too_much_memory_is_killed(isolation: Isolation)
     assert "ceiling of 150 MiB" in shooting.result().detail
 
 
-async def test_a_child_that_does_not_start_says_why(isolation: Isolation) -> None:
-    async with a_supervisor(isolation, start="will-not-start") as supervisor:
+@pytest.mark.parametrize(
+    ("start", "detail"),
+    [("will-not-start", "no such browser"), ("has-no-browser", "no browser here")],
+)
+async def test_a_child_that_does_not_start_says_why(
+    isolation: Isolation, start: str, detail: str
+) -> None:
+    async with a_supervisor(isolation, start=start) as supervisor:
         died = await died_starting(supervisor)
     assert (died.how, died.story) == (Death.EXIT, None)
-    assert "no such browser" in died.detail
+    assert detail in died.detail
 
 
 async def test_a_child_that_never_gets_ready_is_given_up(isolation: Isolation) -> None:

@@ -1,0 +1,201 @@
+"""How far a browser is kept from us: found out by trying, with real browsers and real uids."""
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from consumer.browsers import UnusableBrowserError, find_browser, system_search
+from consumer.cell import PACKAGES, Cell
+from consumer.commands import run
+from consumer.isolation import (
+    ChildUser,
+    Form,
+    Ground,
+    Isolation,
+    Sandbox,
+    choose_isolation,
+    why_not_strong,
+)
+from consumer.privileges import Privileges, own_privileges
+from consumer.processes import under_uid, wait_gone
+from consumer.scratch import open_scratch
+from consumer.slot_uids import SlotUids, locks_folder
+
+SHOW = ("--headless", "--disable-gpu", "--dump-dom", "data:text/html,<p>shown</p>")
+STAYS_UP = ("--headless", "--disable-gpu", "--remote-debugging-port=0", "about:blank")
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Iterator[Ground]:
+    tmp_path.chmod(0o700)
+    with open_scratch(tmp_path) as scratch:
+        browser = find_browser(None, system_search(os.environ))
+        yield Ground(browser, scratch, SlotUids(locks_folder()), os.environ)
+
+
+@pytest.fixture
+async def chosen(ground: Ground) -> Isolation:
+    return await choose_isolation(ground)
+
+
+def own_uid(cell: Cell) -> int:
+    return os.getuid() if cell.browser.uid is None else cell.browser.uid
+
+
+@pytest.mark.browser
+async def test_the_form_is_strong_exactly_where_uids_can_be_changed(chosen: Isolation) -> None:
+    missing = own_privileges().missing()
+    assert (chosen.form is Form.WEAK) == bool(missing)
+    assert str(chosen.form) in chosen.describe()
+    assert all(name in chosen.describe() for name in missing)
+
+
+@pytest.mark.browser
+async def test_a_cells_browser_shows_a_page_with_its_sandbox_on(chosen: Isolation) -> None:
+    assert chosen.sandbox is Sandbox.ON
+    async with chosen.cell() as cell:
+        command = [*cell.child.argv, str(cell.browser_script), *SHOW]
+        shown = await run(command, chosen.child_environment(cell), 30)
+    assert "<p>shown</p>" in shown.output
+
+
+@pytest.mark.browser
+async def test_a_browser_that_still_runs_is_gone_with_its_cell(chosen: Isolation) -> None:
+    async with chosen.cell() as cell:
+        browser = await a_running_browser(chosen, cell)
+        assert browser.pid in under_uid(own_uid(cell))
+    assert wait_gone([browser.pid], 0) == frozenset()
+    assert not cell.folder.exists()
+    assert cell.browser.uid is None or under_uid(cell.browser.uid) == frozenset()
+    await browser.wait()
+
+
+async def a_running_browser(isolation: Isolation, cell: Cell) -> asyncio.subprocess.Process:
+    browser = await asyncio.create_subprocess_exec(
+        *[*cell.child.argv, str(cell.browser_script), *STAYS_UP],
+        env=isolation.child_environment(cell),
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert browser.stderr is not None
+    while b"DevTools listening" not in await browser.stderr.readline():
+        assert not browser.stderr.at_eof()
+    return browser
+
+
+WRITABLE_BY_THE_BROWSER = {
+    Form.STRONG: {"home/new"},
+    Form.WEAK: {"browser", "bundle/new", "child/new", "home/new", "new"},
+}
+
+
+@pytest.mark.browser
+async def test_in_the_strong_form_a_browser_writes_its_home_and_nothing_else(
+    chosen: Isolation,
+) -> None:
+    places = sorted(WRITABLE_BY_THE_BROWSER[Form.WEAK])
+    async with chosen.cell() as cell:
+        script = f"cd {cell.folder}; for each in $*; do (echo x >$each) && echo $each; done; true"
+        command = [*cell.child.argv, *cell.browser.argv, "sh", "-c", script, "sh", *places]
+        tried = await run(command, chosen.child_environment(cell), 30)
+    assert set(tried.output.split()) == WRITABLE_BY_THE_BROWSER[chosen.form]
+
+
+@pytest.mark.browser
+async def test_a_browser_reads_the_bundle_that_was_laid_for_it(chosen: Isolation) -> None:
+    async with chosen.cell() as cell:
+        (cell.bundle / "key").write_text("content")
+        command = [*cell.child.argv, *cell.browser.argv, "cat", str(cell.bundle / "key")]
+        read = await run(command, chosen.child_environment(cell), 30)
+    assert read.output == "content"
+
+
+@pytest.mark.browser
+async def test_two_cells_of_the_strong_form_have_two_uids(chosen: Isolation) -> None:
+    async with chosen.cell() as one, chosen.cell() as other:
+        assert one.folder != other.folder
+        assert (one.browser.uid != other.browser.uid) == (chosen.form is Form.STRONG)
+
+
+@pytest.mark.browser
+async def test_what_a_browser_left_in_a_shared_folder_is_removed(chosen: Isolation) -> None:
+    async with chosen.cell() as cell:
+        left = Path("/tmp") / f"left-by-{cell.folder.parent.name}"  # what is tested
+        command = [*cell.child.argv, *cell.browser.argv, "mkdir", str(left)]
+        await run(command, chosen.child_environment(cell), 30)
+        assert left.exists()
+    assert left.exists() == (chosen.form is Form.WEAK)  # where its uid is ours, it tells nothing
+    shutil.rmtree(left, ignore_errors=True)
+
+
+@pytest.mark.browser
+async def test_a_browser_that_runs_only_without_sandbox_is_named_so(
+    ground: Ground, tmp_path: Path
+) -> None:
+    picky = '[ "$1" = --no-sandbox ] && echo "<p>shown</p>" && exit; echo "no way" >&2; exit 1'
+    chosen = await choose_isolation(with_browser(ground, picky))
+    assert chosen.sandbox is Sandbox.OFF
+    assert "sandbox is off" in chosen.describe()
+    assert "no way" in chosen.describe()
+
+
+async def test_a_browser_that_shows_nothing_is_refused_with_its_own_words(ground: Ground) -> None:
+    with pytest.raises(UnusableBrowserError, match=r"libnss3\.so: cannot open"):
+        await choose_isolation(with_browser(ground, 'echo "libnss3.so: cannot open" >&2; exit 127'))
+
+
+def with_browser(ground: Ground, script: str) -> Ground:
+    path = ground.scratch / "a-browser"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return replace(ground, browser=replace(ground.browser, path=path))
+
+
+async def test_who_lacks_capabilities_is_told_which(ground: Ground) -> None:
+    reason = await why_not_strong(Privileges(1000, frozenset({0, 1, 5, 6})), ground.uids)
+    assert reason == "this user lacks the capabilities SETUID"
+
+
+IN_A_NAMESPACE = """
+import asyncio, sys
+from pathlib import Path
+from consumer.isolation import why_not_strong
+from consumer.privileges import own_privileges
+from consumer.slot_uids import SlotUids
+print(asyncio.run(why_not_strong(own_privileges(), SlotUids(Path(sys.argv[1]) / "uids"))))
+"""
+
+
+async def test_a_root_that_has_only_one_uid_is_told_that_it_can_take_no_other(
+    tmp_path: Path,
+) -> None:
+    python = [sys.executable, "-c", IN_A_NAMESPACE, str(tmp_path)]
+    command = ["unshare", "--user", "--map-root-user", *python]
+    told = await run(command, {"PATH": os.environ["PATH"], "PYTHONPATH": str(PACKAGES)}, 20)
+    assert "uid 61000 cannot be taken: setpriv" in told.output
+
+
+def an_isolation(ground: Ground, **changes: object) -> Isolation:
+    strong = Isolation(ground, Form.STRONG, ChildUser.SLOT, Sandbox.ON)
+    return replace(strong, **changes)  # type: ignore[arg-type]  # any of its fields
+
+
+def test_each_form_is_described_in_a_sentence(ground: Ground) -> None:
+    parent = an_isolation(ground, child_user=ChildUser.PARENT, reasons=("closed",))
+    weak = an_isolation(ground, form=Form.WEAK, sandbox=Sandbox.OFF)
+    assert an_isolation(ground).describe() == (
+        "strong form: each browser runs under a uid of its own (61000 and up), its child under "
+        "that uid too; Chromium's sandbox is on"
+    )
+    assert "its child under ours, without credentials" in parent.describe()
+    assert parent.describe().endswith("(closed)")
+    assert weak.describe() == (
+        "weak form: browsers run as this user, and never for two projects at the same time; "
+        "Chromium's sandbox is off"
+    )
