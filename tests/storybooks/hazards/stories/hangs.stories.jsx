@@ -21,12 +21,13 @@ export const LoopsInTimer = {
 export const LoopsInPlay = { render: () => <p>before</p>, play: async () => spinForEver() };
 
 const MEGABYTES = 3072;
+const NUMBERS_PER_MEGABYTE = 131_072;
 
-/** Three gigabytes of live numbers, which no renderer should be given. */
+/** Three gigabytes of live numbers: more than a renderer should be given. */
 const Hoarder = () => {
   const kept = [];
   for (let megabyte = 0; megabyte < MEGABYTES; megabyte += 1) {
-    kept.push(Float64Array.from({ length: 131_072 }, () => megabyte + 0.5));
+    kept.push(new Array(NUMBERS_PER_MEGABYTE).fill(megabyte + 0.5));
   }
   globalThis.kept = kept;
   return <p>kept {kept.length} MB</p>;
@@ -34,10 +35,10 @@ const Hoarder = () => {
 
 export const Hoards = { render: () => <Hoarder /> };
 
-/** Past the largest array V8 can grow, which it answers by ending the process, in about a second. */
+/** An array longer than V8 can make while parsing, which it answers by ending the process. */
 const Crasher = () => {
-  const grown = [];
-  for (;;) grown.push(0);
+  globalThis.parsed = JSON.parse(`[${'0,'.repeat(2 ** 27)}0]`);
+  return null;
 };
 
 export const Crashes = { render: () => <Crasher /> };

@@ -41,11 +41,3 @@ knot.self = knot;
 export const FunctionsAndCycles = { parameters: { knot, storyshelf: { note: knot } } };
 
 export const FiveMegabytes = { parameters: { ballast: 'x'.repeat(5_000_000) } };
-
-export const Hostile = {
-  parameters: {
-    get trap() {
-      throw new Error('a parameter that throws when it is read');
-    },
-  },
-};
