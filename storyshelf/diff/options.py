@@ -1,6 +1,7 @@
 """How strict a comparison is: the options a project, a story or a mode may set."""
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from storyshelf.diff.faint import FaintRule
 from storyshelf.diff.shapes import Size
@@ -42,8 +43,10 @@ class Options:
 
     def allowed_px(self, size: Size) -> int:
         """How many pixels of a picture of that size may change."""
-        by_ratio = None if self.max_diff_ratio is None else int(self.max_diff_ratio * size.area)
-        given = [limit for limit in (self.max_diff_pixels, by_ratio) if limit is not None]
+        given = [] if self.max_diff_pixels is None else [self.max_diff_pixels]
+        if self.max_diff_ratio is not None:
+            # in exact decimals: 0.29 of 100 pixels is 29, which floats make 28.999...
+            given.append(int(Decimal(str(self.max_diff_ratio)) * size.area))
         return min(given, default=0)
 
 

@@ -105,6 +105,10 @@ def test_as_many_pixels_as_allowed_may_change_and_no_more(options: Options, allo
     assert (within.changed_px, beyond.outcome) == (allowed, Outcome.CHANGED)
 
 
+def test_a_ratio_allows_what_it_says_in_decimals() -> None:
+    assert Options(max_diff_ratio=0.29).allowed_px(Size(10, 10)) == 29
+
+
 def test_a_pass_by_tolerance_says_so_and_still_shows_where() -> None:
     head = paint(PAGE, (3, 3, 7, 1), RED)
     found = compare_pixels(PAGE, head, Options(max_diff_pixels=9))
