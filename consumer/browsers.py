@@ -63,7 +63,7 @@ REGISTRY = (
 )
 WAYS_OUT = (
     "Run `storyshelf browsers install`, or `apt install chromium-headless-shell`, "
-    "or set STORYSHELF_BROWSER to the path of a Chromium."
+    "or set STORYSHELF_BROWSER_PATH to a Chromium."
 )
 
 

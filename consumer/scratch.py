@@ -26,6 +26,8 @@ def open_scratch(preferred: Path) -> Iterator[Path]:
     It is made in `preferred`, or in the system's temporary folder where a folder above that one
     is closed to others (a checkout under /root, say): nothing above is ever opened up.
     """
+    with suppress(OSError):  # then the temporary folder must do
+        preferred.mkdir(parents=True, exist_ok=True)
     base = preferred if reachable_by_others(preferred) else Path(tempfile.gettempdir())
     sweep(base)
     folder = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=base))

@@ -93,7 +93,7 @@ def test_without_any_browser_the_three_ways_out_are_named(tmp_path: Path) -> Non
     assert str(tmp_path) in message
     assert "storyshelf browsers install" in message
     assert "apt install chromium-headless-shell" in message
-    assert "STORYSHELF_BROWSER" in message
+    assert "STORYSHELF_BROWSER_PATH" in message
 
 
 def test_the_registry_is_where_playwright_was_told_to_keep_it() -> None:
