@@ -158,12 +158,10 @@ class Api:
         try:
             if request.source is None:
                 return await self._exchange(request, content=None), ""
-            with request.source.open("rb") as opened:
+            with _opened(request.source) as opened:
                 return await self._exchange(request, content=_pieces(opened, request)), ""
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             return None, str(error) or type(error).__name__
-        except OSError as error:
-            raise FileChangedError(request.source or Path()) from error
 
     async def _exchange(
         self, request: _Request, *, content: AsyncIterator[bytes] | None
@@ -202,6 +200,13 @@ async def connect(
         yield Api(http, clock, backoff)
 
 
+def _opened(source: Path) -> IO[bytes]:
+    try:
+        return source.open("rb")
+    except OSError as error:
+        raise FileChangedError(source) from error
+
+
 async def _pieces(opened: IO[bytes], request: _Request) -> AsyncIterator[bytes]:
     """Read exactly the announced bytes; fewer or more means that the file changed."""
     left = request.size_bytes
@@ -211,7 +216,7 @@ async def _pieces(opened: IO[bytes], request: _Request) -> AsyncIterator[bytes]:
             break
         yield piece
     if left != 0:
-        raise FileChangedError(request.source or Path())
+        raise FileChangedError(Path(opened.name))
 
 
 def _accepted(request: _Request, answer: httpx.Response) -> httpx.Response:

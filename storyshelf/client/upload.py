@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from storyshelf.bundle.manifest import BundledFile, Manifest
-from storyshelf.client.answers import Build
+from storyshelf.client.answers import Build, OpenedBuild
 from storyshelf.client.api import Api, BuildRequest
 from storyshelf.client.errors import ApiProblemError, StillMissingError
 from storyshelf.client.git import Commit
@@ -67,28 +67,34 @@ async def upload(
     Interrupted anywhere, the same call goes on with what is still missing.
     """
     opened = await api.open_build(slug, request)
-    distinct = len(folder.sources)
-    if not opened.build.is_uploading:
-        return Uploaded(opened.build, Finding.ALREADY_HERE, SentBytes(0, 0, 0, 0), distinct)
     sender = _Sender(api, slug, opened.build.number, folder, sent)
-    await sender.send(opened.missing)
-    build = await _seal(sender, request)
-    sent_files = sender.progress.files
-    return Uploaded(build, Finding.UNFINISHED, sender.progress, max(distinct - sent_files, 0))
+    finding = Finding.ALREADY_HERE
+    if opened.build.is_uploading:
+        finding = Finding.UNFINISHED
+        opened = await _complete(sender, request, opened)
+    spared_files = max(len(folder.sources) - sender.progress.files, 0)
+    return Uploaded(opened.build, finding, sender.progress, spared_files)
 
 
-async def _seal(sender: "_Sender", request: BuildRequest) -> Build:
-    missing: tuple[str, ...] = ()
+async def _complete(sender: "_Sender", request: BuildRequest, opened: OpenedBuild) -> OpenedBuild:
+    """Send and seal; a conflict is answered by asking again what the build is and lacks.
+
+    Another machine may have sealed the same upload meanwhile, or a newer build cancelled it.
+    """
     for _ in range(ROUNDS):
         try:
-            return await sender.api.seal(sender.slug, sender.number)
+            await sender.send(opened.missing)
+            return OpenedBuild(build=await sender.seal(), missing=())
         except ApiProblemError as error:
-            missing = error.problem.missing
-            if error.status != CONFLICT or not missing:
+            if error.status != CONFLICT:
                 raise
+            conflict = error
         opened = await sender.api.open_build(sender.slug, request)
-        await sender.send(opened.missing)
-    raise StillMissingError(missing, ROUNDS)
+        if not opened.build.is_uploading:
+            return opened
+        if not opened.missing and not conflict.problem.missing:
+            raise conflict
+    raise StillMissingError(opened.missing, ROUNDS)
 
 
 class _Sender:
@@ -104,6 +110,10 @@ class _Sender:
             file.sha256: file for file in reversed(folder.manifest.files)
         }
         self._sent = sent
+
+    async def seal(self) -> Build:
+        """Close the upload."""
+        return await self.api.seal(self.slug, self.number)
 
     async def send(self, missing: Sequence[str]) -> None:
         """Send these contents, each once; the first failure ends all and is raised as it is."""

@@ -74,6 +74,7 @@ class FakeServer:
     requests: list[str] = field(default_factory=list)
     loses_blobs_before_seal: int = 0
     refuse_seal: Response | None = None
+    ends_after_puts: int | None = None
 
     def app(self) -> Starlette:
         return Starlette(
@@ -146,12 +147,16 @@ class FakeServer:
         if refused is not None:
             return refused
         sha256 = request.path_params["sha256"]
+        if self.build(request.path_params["number"]).is_sealed:
+            return problem(409, "not-uploading", "The build takes no files any more", "")
         if sha256 not in self.build(request.path_params["number"]).hashes:
             return problem(404, "not-found", "No such file in the manifest", "")
         if hashlib.sha256(content).hexdigest() != sha256:
             return problem(422, "wrong-hash", "The content is not what its hash says", "Again.")
         self.puts.append(sha256)
         self.blobs[sha256] = content
+        if len(self.puts) == self.ends_after_puts:
+            self.build(request.path_params["number"]).is_sealed = True
         return Response(status_code=201)
 
     async def _seal(self, request: Request) -> Response:

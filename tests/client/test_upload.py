@@ -106,6 +106,26 @@ async def test_a_server_that_loses_every_blob_is_given_up(tmp_path: Path) -> Non
             await upload(api, SLUG, folder, a_request(folder), unwatched)
 
 
+@pytest.mark.parametrize("state", ["capturing", "cancelled"])
+async def test_an_upload_that_ends_elsewhere_meanwhile_is_reported_as_it_is(
+    tmp_path: Path, state: str
+) -> None:
+    server = FakeServer(ends_after_puts=5, states=[state])
+    folder = hashed(a_storybook(tmp_path, **FILES))
+    async with session(server) as api:
+        uploaded = await upload(api, SLUG, folder, a_request(folder), unwatched)
+    assert uploaded.build.state == state
+    assert len(server.puts) == 5
+
+
+async def test_a_conflict_that_is_not_about_files_is_raised(tmp_path: Path) -> None:
+    server, folder = FakeServer(), hashed(a_storybook(tmp_path))
+    server.refuse_seal = problem(409, "locked", "The project is locked", "Wait.")
+    async with session(server) as api:
+        with pytest.raises(ApiProblemError, match="project is locked"):
+            await upload(api, SLUG, folder, a_request(folder), unwatched)
+
+
 async def test_progress_counts_contents_and_bytes_up_to_the_total(tmp_path: Path) -> None:
     server, folder = FakeServer(), hashed(a_storybook(tmp_path, **FILES))
     seen: list[SentBytes] = []
