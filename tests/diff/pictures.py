@@ -5,6 +5,7 @@ import zlib
 from io import BytesIO
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from storyshelf.diff.shapes import Pixels
@@ -63,6 +64,34 @@ def saved(image: Image.Image, **options: object) -> bytes:
 def chunk(kind: bytes, data: bytes) -> bytes:
     checksum = zlib.crc32(kind + data)
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", checksum)
+
+
+# the pass in which each pixel of an 8 x 8 block is sent, as the PNG specification draws it
+_ADAM7 = np.array(
+    [
+        [1, 6, 4, 6, 2, 6, 4, 6],
+        [7, 7, 7, 7, 7, 7, 7, 7],
+        [5, 6, 5, 6, 5, 6, 5, 6],
+        [7, 7, 7, 7, 7, 7, 7, 7],
+        [3, 6, 4, 6, 3, 6, 4, 6],
+        [7, 7, 7, 7, 7, 7, 7, 7],
+        [5, 6, 5, 6, 5, 6, 5, 6],
+        [7, 7, 7, 7, 7, 7, 7, 7],
+    ]
+)
+
+
+def interlaced_rows(greys: NDArray[np.int_]) -> list[bytes]:
+    """The rows of an interlaced grey picture of 8 bits in the order of the file, unfiltered."""
+    height, width = greys.shape
+    passes = np.tile(_ADAM7, (height // 8 + 1, width // 8 + 1))[:height, :width]
+    rows = [
+        greys[y][passes[y] == number]
+        for number in range(1, 8)
+        for y in range(height)
+        if (passes[y] == number).any()
+    ]
+    return [b"\0" + row.astype(np.uint8).tobytes() for row in rows]
 
 
 def png_by_hand(header: tuple[int, ...], rows: bytes, *extra: bytes) -> bytes:

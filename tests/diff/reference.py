@@ -13,7 +13,7 @@ def count_over(base: Pixels, head: Pixels, threshold: float) -> tuple[int, int]:
     ours, theirs = _Picture(base), _Picture(head)
     changed = edges = 0
     for place in ours.places():
-        if _distance(ours.at(place), theirs.at(place)) <= 35215 * threshold * threshold:
+        if distance(ours.at(place), theirs.at(place)) <= 35215 * threshold * threshold:
             continue
         if _is_edge(ours, theirs, place) or _is_edge(theirs, ours, place):
             edges += 1
@@ -50,7 +50,7 @@ def _brightness(one: Rgba, other: Rgba) -> float:
     return r * 0.29889531 + g * 0.58662247 + b * 0.11448223
 
 
-def _distance(one: Rgba, other: Rgba) -> float:
+def distance(one: Rgba, other: Rgba) -> float:
     r, g, b = (one[channel] - other[channel] for channel in range(3))
     y = _brightness(one, other)
     i = r * 0.59597799 - g * 0.27417610 - b * 0.32180189
