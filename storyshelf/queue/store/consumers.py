@@ -128,7 +128,7 @@ async def live_consumers(tx: Tx, silent_for: timedelta) -> tuple[LiveConsumer, .
                 environment_id=row.environment_id,
             ),
             state=ConsumerState(row.state),
-            running=tuple(json.loads(row.running)),
+            running=tuple(row.running),
             started_at=row.started_at,
             beat_at=row.beat_at,
         )

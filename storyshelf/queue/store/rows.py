@@ -1,6 +1,5 @@
 """Rows of the queue's tables as values; shared by the statements, one module per verb."""
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +18,9 @@ class SettledJob:
 
 
 def payload_of(value: Any) -> Payload:
-    """Return a jsonb column as a mapping; a raw statement hands it over as text."""
-    parsed = json.loads(value) if isinstance(value, str) else value
-    assert isinstance(parsed, dict), "a payload is an object, by construction of enqueue"
-    return parsed
+    """Return a jsonb column as a mapping."""
+    assert isinstance(value, dict), "a payload is an object, by construction of enqueue"
+    return value
 
 
 def lease_of(row: Row[Any]) -> Lease:

@@ -1,0 +1,59 @@
+from datetime import timedelta
+
+from storyshelf.db.engine import Database
+from storyshelf.ids import ConsumerId, JobId
+from storyshelf.queue import store
+from storyshelf.queue.store import Consumer, ConsumerState
+from tests.queue.builders import run
+
+ANN = Consumer(
+    id=ConsumerId("ann:1:a"),
+    host="ann",
+    pid=1,
+    version="0.1.0",
+    lanes=("plan", "capture@x"),
+    kinds=("plan", "capture"),
+    environment_id=None,
+)
+LATELY = timedelta(seconds=35)
+
+
+async def live(db: Database) -> tuple[store.LiveConsumer, ...]:
+    async with db.transaction() as tx:
+        return await store.live_consumers(tx, LATELY)
+
+
+async def registered(db: Database) -> None:
+    async with db.transaction() as tx:
+        await store.register_consumer(tx, ANN)
+
+
+async def test_a_consumer_that_registered_is_there_with_its_lanes(db: Database) -> None:
+    await registered(db)
+    (found,) = await live(db)
+    assert (found.consumer, found.state, found.running) == (ANN, ConsumerState.RUNNING, ())
+
+
+async def test_a_beat_says_what_runs_and_answers_what_is_asked(db: Database) -> None:
+    await registered(db)
+    async with db.transaction() as tx:
+        await store.mark_consumer(tx, ANN.id, ConsumerState.QUIET)
+    async with db.transaction() as tx:
+        assert await store.beat(tx, ANN.id, [JobId(4), JobId(5)]) is ConsumerState.QUIET
+    assert [each.running for each in await live(db)] == [(4, 5)]
+
+
+async def test_a_consumer_that_was_removed_learns_it_from_its_beat(db: Database) -> None:
+    await registered(db)
+    async with db.transaction() as tx:
+        await store.remove_consumer(tx, ANN.id)
+        assert await store.beat(tx, ANN.id, []) is None
+
+
+async def test_a_silent_consumer_is_not_live_and_is_forgotten_later(db: Database) -> None:
+    await registered(db)
+    await run(db, "UPDATE consumers SET beat_at = now() - interval '1 minute'")
+    assert await live(db) == ()
+    async with db.transaction() as tx:
+        assert await store.remove_silent_consumers(tx, timedelta(hours=1)) == ()
+        assert await store.remove_silent_consumers(tx, LATELY) == (ANN.id,)
