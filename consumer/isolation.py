@@ -103,7 +103,6 @@ class Isolation:
         with ExitStack() as leased:
             uid = leased.enter_context(self.ground.uids.lease()) if self._is_strong() else None
             cell = self._plan(uid)
-            await _kill_inmates(cell)  # a consumer that was killed may have left some
             furnish(cell, self.ground.browser.path, self.ground.environ)
             try:
                 yield cell

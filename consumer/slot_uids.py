@@ -4,11 +4,12 @@ import fcntl
 import os
 import pwd
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from consumer import processes
 from storyshelf.errors import StoryshelfError
 
 FIRST_UID = 61_000  # between what people and what systemd's dynamic users get
@@ -34,10 +35,10 @@ class NoSlotUidError(StoryshelfError):
 
     http_status = 503
 
-    def __init__(self, first: int) -> None:
+    def __init__(self, first: int, last: int) -> None:
         super().__init__(
             "no uid is free for a browser",
-            where=f"uids {first} to {first + SPAN - 1}",
+            where=f"uids {first} to {last}",
             next_step="Run fewer consumers on this machine, or set another first uid.",
         )
 
@@ -61,27 +62,29 @@ class SlotUids:
 
     locks: Path
     first: int = FIRST_UID
+    span: int = SPAN
+    occupants: Callable[[int], Collection[int]] = processes.under_uid
 
     def __post_init__(self) -> None:
         """Refuse root, the system's users and the number that setuid takes for "no change"."""
-        if not LOWEST <= self.first <= HIGHEST - SPAN:
+        if not LOWEST <= self.first <= HIGHEST - self.span:
             raise BadUidRangeError(self.first)
 
     @contextmanager
     def lease(self) -> Iterator[int]:
-        """Take a uid that nobody has; the kernel gives it back when we die."""
+        """Take a uid that nobody has and nothing runs under; we lose it only by dying."""
         self.locks.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self.locks.lstat().st_uid != os.geteuid() or self.locks.is_symlink():
             raise UntrustedFolderError(self.locks)
-        for uid in range(self.first, self.first + SPAN):
+        for uid in range(self.first, self.first + self.span):
             if uid == os.geteuid() or _is_a_users(uid):
                 continue
             with (self.locks / str(uid)).open("w") as lock:
-                if _is_locked(lock.fileno()):
-                    continue
+                if _is_locked(lock.fileno()) or self.occupants(uid):
+                    continue  # a consumer of another user looks at other locks
                 yield uid
                 return
-        raise NoSlotUidError(self.first)
+        raise NoSlotUidError(self.first, self.first + self.span - 1)
 
 
 def locks_folder() -> Path:

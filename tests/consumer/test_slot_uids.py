@@ -37,14 +37,21 @@ def test_the_uid_of_a_user_is_passed_over(tmp_path: Path) -> None:
         assert uid > taken
 
 
+def test_a_uid_under_which_something_runs_is_passed_over(tmp_path: Path) -> None:
+    busy = SlotUids(tmp_path / "locks", FIRST, occupants={FIRST: {4711}, FIRST + 1: {}}.__getitem__)
+    with busy.lease() as uid:
+        assert uid == FIRST + 1
+
+
 def test_when_all_are_taken_the_range_is_named(tmp_path: Path) -> None:
-    uids = SlotUids(tmp_path / "locks", FIRST)
-    leases = [uids.lease() for _ in range(SPAN)]
-    taken = [lease.__enter__() for lease in leases]
-    with pytest.raises(NoSlotUidError, match=f"{FIRST} to {FIRST + SPAN - 1}"), uids.lease():
-        raise AssertionError(f"all of {taken} are taken")
-    for lease in leases:
-        lease.__exit__(None, None, None)
+    uids = SlotUids(tmp_path / "locks", FIRST, span=2)
+    with (
+        uids.lease(),
+        uids.lease(),
+        pytest.raises(NoSlotUidError, match=f"{FIRST} to {FIRST + 1}"),
+        uids.lease(),
+    ):
+        raise AssertionError("both are taken")
 
 
 def test_locks_in_a_linked_folder_are_not_believed(tmp_path: Path) -> None:
