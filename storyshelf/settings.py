@@ -66,7 +66,6 @@ class Settings(BaseSettings):
     lease_s: Seconds = Field(60, description="How long a claim holds without a renewal")
     idle_poll_s: Seconds = Field(15, description="Time between polls when there is no work")
     active_poll_s: Seconds = Field(2, description="Time between polls while there is work")
-    expiry_s: Seconds = Field(30, description="Time between looks for expired leases and uploads")
     stop_grace_s: Seconds = Field(25, description="Time a stop may take before work is released")
     story_timeout_s: Seconds = Field(30, description="Most time one story may take to be captured")
     shard_cost_s: Seconds = Field(60, description="Capture time a shard is cut to")

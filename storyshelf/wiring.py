@@ -1,19 +1,31 @@
 """The composition root of the server: settings become parts, and parts find each other here."""
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Protocol
 
 from storyshelf.builds.kinds import build_kinds
 from storyshelf.bundle.manifest import ManifestLimits
 from storyshelf.clock import Clock, SystemClock
 from storyshelf.db.engine import Database
+from storyshelf.operations.housekeeping import passes
+from storyshelf.queue.expiry import ExpiryTimer
 from storyshelf.queue.job_kind import JobKinds
+from storyshelf.queue.wakeup import HintLine
 from storyshelf.settings import Settings
 from storyshelf.storage.blobs import Blobs
 from storyshelf.storage.local import LocalBlobs
+
+
+class RunsForever(Protocol):
+    """Background work of a process."""
+
+    async def run_forever(self) -> None:
+        """Run until cancelled."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,33 +38,37 @@ class Parts:
     clock: Clock
     limits: ManifestLimits
     public_url: str
-    expiry: timedelta
-    upload_expires: timedelta
+    background: Sequence[RunsForever] = ()
 
 
 @asynccontextmanager
 async def open_parts(settings: Settings, database_url: str) -> AsyncIterator[Parts]:
     """Open what the server needs, and close it at the end."""
-    db = Database(database_url, pool_size=settings.database_pool_size, application="storyshelf serve")
+    db = Database(
+        database_url, pool_size=settings.database_pool_size, application="storyshelf serve"
+    )
+    kinds, clock = JobKinds(build_kinds()), SystemClock()
+    hints = HintLine(db.direct_connection, clock, on_word=lambda _word: None)
+    db.announce = hints.send
+    also = passes(db, kinds, timedelta(hours=settings.upload_expires_h))
     try:
         yield Parts(
             db=db,
             blobs=LocalBlobs(settings.blob_dir),
-            kinds=JobKinds(build_kinds()),
-            clock=SystemClock(),
-            limits=ManifestLimits(
-                max_files=settings.max_files,
-                max_file_bytes=settings.max_file_bytes,
-                max_bundle_bytes=settings.max_bundle_bytes,
-            ),
+            kinds=kinds,
+            clock=clock,
+            limits=limits_of(settings),
             public_url=settings.public_url or f"http://{settings.host}:{settings.port}",
-            expiry=timedelta(seconds=settings.expiry_s),
-            upload_expires=timedelta(hours=settings.upload_expires_h),
+            background=(hints, ExpiryTimer(db, kinds, clock, random.random, also)),
         )
     finally:
         await db.close()
 
 
-def draw() -> float:
-    """Return a number from 0 to 1: chance, for whoever is handed it."""
-    return random.random()
+def limits_of(settings: Settings) -> ManifestLimits:
+    """Return what an upload may hold."""
+    return ManifestLimits(
+        max_files=settings.max_files,
+        max_file_bytes=settings.max_file_bytes,
+        max_bundle_bytes=settings.max_bundle_bytes,
+    )

@@ -1,0 +1,40 @@
+"""Shards: listed, retried, cancelled."""
+
+from fastapi import APIRouter
+
+from storyshelf.api.builds import build_out
+from storyshelf.api.schemas import OneBuild, ShardList, ShardOut
+from storyshelf.builds import store
+from storyshelf.builds.capture_again import cancel_shard, retry_shard
+from storyshelf.review import read
+from storyshelf.web.caller import WithBuild, WithCaller, WithParts, WithProject
+
+router = APIRouter(prefix="/projects/{slug}/builds/{number}/shards", tags=["shards"])
+
+
+@router.get("")
+async def list_shards(build: WithBuild, parts: WithParts) -> ShardList:
+    """Return the build's shards with the attempts at them."""
+    async with parts.db.transaction() as tx:
+        views = await read.shard_views(tx, build)
+    return ShardList(items=[ShardOut.of(view, build.environment_id) for view in views])
+
+
+@router.post("/{shard}/retry")
+async def retry(
+    shard: int, project: WithProject, build: WithBuild, caller: WithCaller, parts: WithParts
+) -> OneBuild:
+    """Capture what a failed build's shard left undone; its results so far are kept."""
+    capturing = await retry_shard(parts.db, build.id, shard, caller.actor)
+    return OneBuild(build=await build_out(parts, project, capturing))
+
+
+@router.post("/{shard}/cancel")
+async def cancel(
+    shard: int, project: WithProject, build: WithBuild, caller: WithCaller, parts: WithParts
+) -> OneBuild:
+    """End an open shard without its missing results; the build will count it as failed."""
+    await cancel_shard(parts.db, parts.kinds, build, shard, caller.actor)
+    async with parts.db.transaction() as tx:
+        fresh = await store.by_id(tx, build.id)
+    return OneBuild(build=await build_out(parts, project, fresh))

@@ -1,0 +1,60 @@
+"""Snapshots of a build."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from storyshelf.api.links import Links
+from storyshelf.api.schemas import SnapshotOut, SnapshotPage
+from storyshelf.ids import SnapshotId
+from storyshelf.review import read
+from storyshelf.review.read import SnapshotFilter
+from storyshelf.snapshots.snapshot import Verdict
+from storyshelf.web.caller import WithBuild, WithParts, WithProject
+from storyshelf.web.paging import PageQuery, cursor_of, parse_cursor
+
+router = APIRouter(prefix="/projects/{slug}/builds/{number}/snapshots", tags=["snapshots"])
+
+
+class SnapshotQuery(PageQuery):
+    """Which snapshots to list."""
+
+    verdict: Verdict | None = None
+
+
+@router.get("")
+async def list_snapshots(
+    project: WithProject,
+    build: WithBuild,
+    parts: WithParts,
+    shown: Annotated[SnapshotQuery, Query()],
+) -> SnapshotPage:
+    """Return the build's snapshots in order of their stories."""
+    after = None
+    if shown.after is not None:
+        title, last = parse_cursor(shown.after, str, int)
+        after = (str(title), SnapshotId(int(last)))
+    async with parts.db.transaction() as tx:
+        views = await read.snapshot_page(
+            tx, build, SnapshotFilter(shown.verdict, after), shown.limit + 1
+        )
+    links = Links(parts.public_url)
+    page, has_more = views[: shown.limit], len(views) > shown.limit
+    return SnapshotPage(
+        items=[
+            SnapshotOut.of(view, links.snapshot(project.slug, build.number, view.id))
+            for view in page
+        ],
+        next=cursor_of(page[-1].title, page[-1].id) if has_more else None,
+    )
+
+
+@router.get("/{snapshot_id}")
+async def show_snapshot(
+    snapshot_id: int, project: WithProject, build: WithBuild, parts: WithParts
+) -> SnapshotOut:
+    """Return one snapshot with everything that explains it."""
+    async with parts.db.transaction() as tx:
+        view = await read.snapshot_view(tx, build, SnapshotId(snapshot_id))
+    url = Links(parts.public_url).snapshot(project.slug, build.number, view.id)
+    return SnapshotOut.of(view, url)

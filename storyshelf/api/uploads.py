@@ -1,0 +1,56 @@
+"""The upload of a build: open, send what is missing, seal; every step may be repeated."""
+
+from fastapi import APIRouter, Request, Response
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from storyshelf.api.builds import build_out
+from storyshelf.api.schemas import OneBuild, OpenBuild, OpenedBuild
+from storyshelf.builds import intake
+from storyshelf.builds.cancel_build import cancel_older
+from storyshelf.builds.store import NewBuild
+from storyshelf.bundle.manifest import parse_manifest
+from storyshelf.ids import BlobKey
+from storyshelf.storage.blobs import WrongContentError
+from storyshelf.web.caller import WithBuild, WithParts, WithProject
+
+router = APIRouter(prefix="/projects/{slug}/builds", tags=["uploads"])
+
+
+@router.post("", status_code=201, responses={200: {"model": OpenedBuild}})
+async def open_build(
+    project: WithProject, parts: WithParts, body: OpenBuild, response: Response
+) -> OpenedBuild:
+    """Open a build, or return the one of the same idempotency key with what it still lacks."""
+    manifest = parse_manifest([entry.model_dump() for entry in body.files], parts.limits)
+    new = NewBuild(body.idempotency_key, body.branch, body.commit, body.message, body.author)
+    opened = await intake.open_build(parts.db, project, new, manifest)
+    if opened.was_there:
+        response.status_code = 200
+    wants_older_gone = project.options.cancels_older_builds
+    if wants_older_gone if body.cancel_older is None else body.cancel_older:
+        await cancel_older(parts.db, parts.kinds, opened.build)
+    shown = await build_out(parts, project, opened.build)
+    return OpenedBuild(build=shown, missing=list(opened.missing))
+
+
+@router.put("/{number}/blobs/{sha256}", status_code=201)
+async def put_blob(build: WithBuild, parts: WithParts, sha256: str, request: Request) -> Response:
+    """Take one file of the manifest, as raw bytes of the declared length."""
+    key = BlobKey(sha256)
+    if await intake.has_file(parts.db, build, key):
+        return Response(status_code=200)
+    if "content-length" not in request.headers:
+        raise HTTPException(411, "The length of the content must be declared")
+    try:
+        await intake.receive_file(parts.db, parts.blobs, build, key, request.stream())
+    except ClientDisconnect as error:
+        raise WrongContentError(key, "the connection was cut") from error
+    return Response(status_code=201)
+
+
+@router.post("/{number}/seal")
+async def seal(project: WithProject, build: WithBuild, parts: WithParts) -> OneBuild:
+    """End the upload: the bundle is whole and can no longer change, and is planned next."""
+    sealed = await intake.seal(parts.db, parts.blobs, build)
+    return OneBuild(build=await build_out(parts, project, sealed))

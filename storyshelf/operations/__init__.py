@@ -1,0 +1,1 @@
+"""Running the service: what has to be looked after while nobody looks."""

@@ -1,0 +1,53 @@
+"""Who is calling: the bearer of a project token."""
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from storyshelf.auth import store as tokens
+from storyshelf.auth.tokens import Caller, parse_bearer
+from storyshelf.builds import store as builds
+from storyshelf.builds.build import Build
+from storyshelf.projects import store as projects
+from storyshelf.projects.project import NoSuchProjectError, Project
+from storyshelf.wiring import Parts
+
+
+def parts_of(request: Request) -> Parts:
+    """Return what the server is made of."""
+    parts = request.app.state.parts
+    assert isinstance(parts, Parts), "set when the app starts"
+    return parts
+
+
+WithParts = Annotated[Parts, Depends(parts_of)]
+
+
+async def caller_of(request: Request, parts: WithParts) -> Caller:
+    """Return whom the request's token speaks for; raises UnknownTokenError."""
+    secret_hash = parse_bearer(request.headers.get("authorization"))
+    async with parts.db.transaction() as tx:
+        return await tokens.caller_of(tx, secret_hash)
+
+
+WithCaller = Annotated[Caller, Depends(caller_of)]
+
+
+async def project_of(slug: str, caller: WithCaller, parts: WithParts) -> Project:
+    """Return the project in the path; to a token of another one it does not exist."""
+    if caller.project_slug != slug:
+        raise NoSuchProjectError(slug)
+    async with parts.db.transaction() as tx:
+        return await projects.by_slug(tx, slug)
+
+
+WithProject = Annotated[Project, Depends(project_of)]
+
+
+async def build_of(number: int, project: WithProject, parts: WithParts) -> Build:
+    """Return the build in the path; raises NoSuchBuildError."""
+    async with parts.db.transaction() as tx:
+        return await builds.by_number(tx, project, number)
+
+
+WithBuild = Annotated[Build, Depends(build_of)]
