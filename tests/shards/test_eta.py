@@ -40,9 +40,16 @@ def test_a_slow_build_is_measured_by_its_last_twenty() -> None:
 
 
 def test_a_pause_before_the_last_minute_is_forgotten_once_it_is_busy() -> None:
-    eta = estimate(at(0, *range(5000, 5061)), remaining=60, running_slots=1, now=now(5060))
+    eta = estimate(at(0, *range(5010, 5060)), remaining=60, running_slots=1, now=now(5060))
     assert eta is not None
-    assert eta.likely_s == pytest.approx(60)
+    assert eta.rate_per_s == pytest.approx(50 / 60)
+
+
+def test_a_build_younger_than_a_minute_is_measured_from_its_first_completion() -> None:
+    done_at = at(*(number / 3 for number in range(31)))
+    eta = estimate(done_at, remaining=9, running_slots=1, now=now(10))
+    assert eta is not None
+    assert eta.rate_per_s == pytest.approx(3)
 
 
 def test_a_stall_lowers_the_rate() -> None:

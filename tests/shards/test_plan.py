@@ -108,6 +108,22 @@ def test_the_most_expensive_shard_comes_first() -> None:
     assert loads == sorted(loads, reverse=True)
 
 
+def test_long_components_are_placed_before_short_ones() -> None:
+    items = [capture("a--a", 3_000), capture("b--b", 3_000), capture("c--c", 6_000)]
+    assert [load_ms(shard) for shard in cut(items, 6_000)] == [6_000, 6_000]
+
+
+def test_a_shard_that_was_filled_last_may_come_first() -> None:
+    items = [capture("a--a", 5_000), capture("b--b", 4_000), capture("c--c", 3_000)]
+    assert [load_ms(shard) for shard in cut(items, 6_000)] == [7_000, 5_000]
+
+
+def test_a_divided_component_is_cut_where_its_costs_are() -> None:
+    costs = (1_000, 1_000, 1_000, 9_000)
+    items = [capture(f"a--{number}", cost_ms) for number, cost_ms in enumerate(costs)]
+    assert [load_ms(shard) for shard in cut(items, 6_000)] == [9_000, 3_000]
+
+
 def test_one_story_longer_than_the_target_has_a_shard_to_itself() -> None:
     shards = cut([capture("slow--one", 100_000), *component("quick", 20)], 60_000)
     assert [item.key.story_id for item in shards[0]] == ["slow--one"]
