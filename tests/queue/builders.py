@@ -1,12 +1,13 @@
 """Jobs and leases whose every part may be left out, and rows moved in time."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import text
 
+from storyshelf.clock import SystemClock
 from storyshelf.db.engine import Database, Tx
 from storyshelf.ids import ConsumerId, JobId
 from storyshelf.queue import store
@@ -67,3 +68,9 @@ async def rows(tx: Tx, table: str) -> list[Mapping[str, Any]]:
 async def table(db: Database, name: str) -> list[Mapping[str, Any]]:
     async with db.transaction() as tx:
         return await rows(tx, name)
+
+
+async def until(fact: Callable[[], bool]) -> None:
+    """Return once the fact holds, however the tasks of the test are scheduled."""
+    while not fact():
+        await SystemClock().sleep(0.001)
