@@ -83,7 +83,8 @@ class PostgresBinaries:
             _open_to_readers(half)
             half.rename(target)
         inside = self.bin.relative_to(self.folders[0].parent)
-        return PostgresBinaries(target / inside, self.version, self.folders)
+        folders = tuple(target / folder.name for folder in self.folders)
+        return PostgresBinaries(target / inside, self.version, folders)
 
 
 def find_binaries() -> PostgresBinaries:
