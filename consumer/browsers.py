@@ -70,16 +70,12 @@ WAYS_OUT = (
 class NoBrowserError(StoryshelfError):
     """There is no browser to capture with."""
 
-    http_status = 503
-
     def __init__(self, where: str) -> None:
         super().__init__("no browser was found", where=where, next_step=WAYS_OUT)
 
 
 class UnusableBrowserError(StoryshelfError):
     """The browser that was named cannot be started."""
-
-    http_status = 503
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(f"the browser cannot be used: {reason}", where=str(path))

@@ -40,8 +40,6 @@ class Cause:
 class ChildDiedError(StoryshelfError):
     """The child is gone; `story` is what was being rendered for this request, if anything was."""
 
-    http_status = 503
-
     def __init__(self, cause: Cause, story: StoryId | None) -> None:
         super().__init__(
             f"the browser process died: {cause.detail}",

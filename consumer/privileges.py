@@ -18,8 +18,6 @@ FOR_THE_BROWSER = ("kill", "setgid", "setuid")
 class StillReadableError(StoryshelfError):
     """The kernel did not let this process close itself to others of its uid."""
 
-    http_status = 503
-
     def __init__(self, number: int) -> None:
         super().__init__(
             "this process could not be made unreadable for its children",

@@ -38,8 +38,6 @@ class Probe:
 class UnfitMachineError(StoryshelfError):
     """A consumer cannot work here and takes no jobs; the first failed probe says why."""
 
-    http_status = 503
-
     def __init__(self, failed: Probe) -> None:
         super().__init__(
             f"this machine cannot capture: {failed.detail}",

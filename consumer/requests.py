@@ -29,8 +29,6 @@ Reply = Opened | StoriesRead | Captured | Compared
 class RequestFailedError(StoryshelfError):
     """The child could not carry the request out and says so; it lives on."""
 
-    http_status = 503
-
     def __init__(self, failed: Failed) -> None:
         super().__init__(f"the child could not do it: {failed.message}", where=str(failed.code))
         self.code = failed.code

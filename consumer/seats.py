@@ -15,8 +15,6 @@ from storyshelf.ids import ProjectId
 class SupervisorClosedError(StoryshelfError):
     """The consumer is stopping; no child is given out any more."""
 
-    http_status = 503
-
     def __init__(self) -> None:
         super().__init__("the consumer is stopping", next_step="The job goes to another consumer.")
 

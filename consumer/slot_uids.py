@@ -33,8 +33,6 @@ class BadUidRangeError(StoryshelfError):
 class NoSlotUidError(StoryshelfError):
     """Every uid of the range is taken."""
 
-    http_status = 503
-
     def __init__(self, first: int, last: int) -> None:
         super().__init__(
             "no uid is free for a browser",
@@ -45,8 +43,6 @@ class NoSlotUidError(StoryshelfError):
 
 class UntrustedFolderError(StoryshelfError):
     """The folder of the locks belongs to somebody else, who could take uids away or share them."""
-
-    http_status = 503
 
     def __init__(self, folder: Path) -> None:
         super().__init__(

@@ -32,8 +32,6 @@ for (const listener of listeners.storyRendered ?? []) listener(id);
 class TrialFailedError(StoryshelfError):
     """The child works, but its picture of the simplest page is not one."""
 
-    http_status = 503
-
     def __init__(self, why: str) -> None:
         super().__init__(
             f"a page of the simplest kind could not be captured: {why}",

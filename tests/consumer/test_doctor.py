@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from consumer.browsers import Browser, BrowserKind, BrowserSource
-from consumer.cell import PACKAGES
 from consumer.commands import Ran
 from consumer.doctor import (
     Examination,
@@ -176,7 +175,7 @@ def test_the_command_ends_with_1_and_tells_a_machine_what_failed(tmp_path: Path)
     command = ["-m", "consumer.doctor", "--json", "--data-dir", str(tmp_path), "--browser", "/gone"]
     ended = subprocess.run(
         [sys.executable, *command],
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(PACKAGES)},
+        env=dict(os.environ) | {"PYTHONPATH": ":".join(sys.path)},
         capture_output=True,
         check=False,
     )

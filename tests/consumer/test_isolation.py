@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from consumer.browsers import UnusableBrowserError, find_browser, system_search
-from consumer.cell import PACKAGES, Cell
+from consumer.cell import Cell
 from consumer.commands import run
 from consumer.isolation import (
     ChildUser,
@@ -177,7 +177,7 @@ async def test_a_root_that_has_only_one_uid_is_told_that_it_can_take_no_other(
 ) -> None:
     python = [sys.executable, "-c", IN_A_NAMESPACE, str(tmp_path)]
     command = ["unshare", "--user", "--map-root-user", *python]
-    told = await run(command, {"PATH": os.environ["PATH"], "PYTHONPATH": str(PACKAGES)}, 20)
+    told = await run(command, dict(os.environ) | {"PYTHONPATH": ":".join(sys.path)}, 20)
     assert "uid 61000 cannot be taken: setpriv" in told.output
 
 
