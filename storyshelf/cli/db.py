@@ -16,6 +16,7 @@ NAMED = (
 )
 
 app = typer.Typer(
+    name="db",
     no_args_is_help=True,
     help="Start, stop and look at the embedded database.",
     pretty_exceptions_enable=False,

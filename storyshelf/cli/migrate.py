@@ -24,10 +24,10 @@ def report(done: Migrated, place: str) -> list[str]:
     """Return what was done, a line each step."""
     if not done.steps:
         return [f"Nothing to do: {place} is at {done.after}."]
-    begin = done.before or "nothing"
+    begin = done.before or "an empty database"
     return [
         *(f"Applied {step}" for step in done.steps),
-        f"Migrated {place} from {begin} to {done.after}.",
+        f"Brought {place} from {begin} to {done.after}.",
     ]
 
 
