@@ -6,7 +6,6 @@ from dataclasses import replace
 import structlog
 
 from consumer.death import ChildDiedError, Death
-from consumer.environment import Environment
 from consumer.kinds.photograph import Photographer, crashed
 from consumer.kinds.recorder import Recorder
 from consumer.lending import Lender
@@ -16,6 +15,7 @@ from storyshelf.builds.jobs import ShardPayload
 from storyshelf.builds.record_results import read_work
 from storyshelf.clock import Clock
 from storyshelf.db.engine import Database
+from storyshelf.queue.failpoint import Failpoint, no_failpoint
 from storyshelf.queue.job_kind import Work
 from storyshelf.snapshots.snapshot import PlannedSnapshot
 
@@ -34,13 +34,13 @@ class CaptureHandler:
         lender: Lender,
         photographer: Photographer,
         clock: Clock,
-        environment: Environment,
+        failpoint: Failpoint = no_failpoint,
     ) -> None:
         self._db = db
         self._lender = lender
         self._photographer = photographer
         self._clock = clock
-        self._environment = environment
+        self._failpoint = failpoint
 
     async def __call__(self, work: Work, parsed: ShardPayload) -> None:
         """Capture what the shard still has planned; everything found is written on the way."""
@@ -48,7 +48,7 @@ class CaptureHandler:
             shard = await read_work(tx, parsed)
         if shard.build.state is not BuildState.CAPTURING:
             return  # cancelled: there is nobody to render for
-        recorder = Recorder(work, shard, self._clock)
+        recorder = Recorder(work, shard, self._clock, self._failpoint)
         left = deque(shard.snapshots)
         deaths = 0
         while left:
@@ -83,5 +83,5 @@ class CaptureHandler:
         await recorder.count_crash(snapshot.id)
         if snapshot.crashes >= CRASHES_PER_STORY:
             left.popleft()
-            await recorder.add(crashed(snapshot, died, self._environment.id))
+            await recorder.add(crashed(snapshot, died, self._photographer.environment))
         return 0

@@ -1,8 +1,9 @@
 """Capture one snapshot and come to its verdict: shoot, compare, confirm."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
+from consumer.capture.confirm import Conclusion, Confirmed, Seen, conclude, needs_second
 from consumer.death import Cause, ChildDiedError, Death
 from consumer.messages import Captured, Compared, CompareOptions, Ending, Faint, Page
 from consumer.supervisor import CaptureRequest, Child
@@ -23,8 +24,6 @@ from storyshelf.snapshots.snapshot import (
     Verdict,
 )
 from storyshelf.storage.blobs import Blobs
-
-CHANGES = frozenset({Outcome.CHANGED, Outcome.SIZE_CHANGED, Outcome.UNDECODABLE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class Photographer:
     ) -> None:
         self._blobs = blobs
         self._clock = clock
-        self._environment = environment
+        self.environment = environment
         self._timeout_ms = timeout_ms
 
     async def result_of(
@@ -71,7 +70,7 @@ class Photographer:
 
     async def _find(self, child: Child, snapshot: PlannedSnapshot, work: Work) -> Finding:
         first = await self._shoot(child, snapshot, Page.SHARED, work)
-        if first.captured.ending is Ending.ERRORED:
+        if first.captured.ending is Ending.ERRORED or first.key is None:
             return _errored(first)
         if snapshot.baseline_image is None:
             return Finding(Verdict.ADDED, "There is nothing to compare it with yet.", first)
@@ -79,7 +78,7 @@ class Photographer:
             return _same_bytes(first)
         base = await self._blobs.read(snapshot.baseline_image)
         compared = await self._compare(child, snapshot, base, first, work)
-        if compared.outcome not in CHANGES:
+        if not needs_second(Seen(first.key, compared.outcome)):
             return _unchanged(first, compared)
         second = await self._shoot(child, snapshot, Page.FRESH, work)
         return await self._confirmed(
@@ -89,30 +88,24 @@ class Photographer:
     async def _confirmed(
         self, child: Child, snapshot: PlannedSnapshot, work: Work, suspicion: "_Suspicion"
     ) -> Finding:
-        """Judge by the second, clean picture; a story that gives two pictures is unstable."""
-        first, second = suspicion.first, suspicion.second
-        if second.captured.ending is Ending.ERRORED:
+        """Judge by the second, clean picture too; a story that gives two pictures is unstable."""
+        first, second, compared = suspicion.first, suspicion.second, suspicion.compared
+        if second.captured.ending is Ending.ERRORED or second.key is None or first.key is None:
             return _errored(second)
         if second.key == snapshot.baseline_image:
             return _same_bytes(second)
-        if second.key == first.key:
-            return Finding(
-                Verdict.CHANGED,
-                f"{suspicion.compared.reason} A second, clean page gave the same picture.",
-                second,
-                compared=suspicion.compared,
-            )
-        compared = await self._compare(child, snapshot, suspicion.base, second, work)
-        if compared.outcome not in CHANGES:
-            return _unchanged(second, compared)
-        between = await self._compare(child, snapshot, first.captured.png, second, work)
-        if between.outcome not in CHANGES:
-            reason = f"{compared.reason} A second, clean page gave nearly the same picture."
-            return Finding(Verdict.CHANGED, reason, second, compared=compared)
-        reason = (
-            f"Two pictures of it differ from the baseline and from each other: {between.reason}"
+        between = Outcome.IDENTICAL
+        if second.key != first.key:
+            between = (
+                await self._compare(child, snapshot, first.captured.png, second, work)
+            ).outcome
+            compared = await self._compare(child, snapshot, suspicion.base, second, work)
+        confirmed = conclude(
+            Seen(first.key, suspicion.compared.outcome),
+            Seen(second.key, compared.outcome),
+            between,
         )
-        return Finding(Verdict.UNSTABLE, reason, second, compared=compared, frames=(first, second))
+        return _concluded(confirmed, suspicion, compared)
 
     async def _shoot(self, child: Child, snapshot: PlannedSnapshot, page: Page, work: Work) -> Shot:
         viewport = snapshot.options.viewport
@@ -167,7 +160,7 @@ class Photographer:
             verdict=finding.verdict,
             reason=finding.reason,
             pixels=finding.pixels,
-            environment_id=self._environment,
+            environment_id=self.environment,
             duration_ms=finding.shot.took_ms,
             picture=await self._picture(finding.shot),
             diff=None if compared is None else _diff(compared),
@@ -210,6 +203,19 @@ def crashed(
         duration_ms=0,
         error=CaptureError("page_crashed", f"The browser's process died: {died.detail}"),
     )
+
+
+def _concluded(confirmed: Confirmed, suspicion: _Suspicion, compared: Compared) -> Finding:
+    second = suspicion.second
+    reason = f"{compared.reason} {confirmed.reason}"
+    match confirmed.conclusion:
+        case Conclusion.UNCHANGED:
+            return replace(_unchanged(second, compared), reason=reason)
+        case Conclusion.CHANGED:
+            return Finding(Verdict.CHANGED, reason, second, compared=compared)
+        case Conclusion.UNSTABLE:
+            frames = (suspicion.first, second)
+            return Finding(Verdict.UNSTABLE, reason, second, compared=compared, frames=frames)
 
 
 def _errored(shot: Shot) -> Finding:

@@ -6,6 +6,7 @@ from storyshelf.builds.record_results import ShardWork, record
 from storyshelf.clock import Clock
 from storyshelf.db.engine import Tx
 from storyshelf.ids import SnapshotId
+from storyshelf.queue.failpoint import Failpoint, Place
 from storyshelf.queue.job_kind import Work
 from storyshelf.snapshots import store as snapshots
 from storyshelf.snapshots.snapshot import SnapshotResult
@@ -17,10 +18,11 @@ WRITE_AT_MOST = 20  # results in one statement
 class Recorder:
     """Holds a shard's results until they are worth a transaction."""
 
-    def __init__(self, work: Work, shard: ShardWork, clock: Clock) -> None:
+    def __init__(self, work: Work, shard: ShardWork, clock: Clock, failpoint: Failpoint) -> None:
         self._work = work
         self._shard = shard
         self._clock = clock
+        self._failpoint = failpoint
         self._waiting: list[SnapshotResult] = []
         self._written_at = clock.monotonic()
 
@@ -36,6 +38,7 @@ class Recorder:
         if not self._waiting:
             return
         results, self._waiting = self._waiting, []
+        self._failpoint(Place.AFTER_BLOBS)
         await self._work.record(lambda tx: record(tx, self._shard, results))
         self._written_at = self._clock.monotonic()
 

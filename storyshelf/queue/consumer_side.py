@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from storyshelf.clock import Clock
 from storyshelf.db.engine import Database
-from storyshelf.ids import ConsumerId
+from storyshelf.ids import ConsumerId, JobId
 from storyshelf.queue import store
 from storyshelf.queue.cadence import Cadence
 from storyshelf.queue.expiry import ExpiryTimer, end_overdue
@@ -59,6 +59,10 @@ class ConsumerSide:
         self.expiry = ExpiryTimer(db, kinds, clock, draw, options.also_expire)
         self.fetcher = Fetcher(options.places, self._deeds(), Timing(clock, draw, options.cadence))
         db.announce = self.announce
+
+    def running_jobs(self) -> tuple[JobId, ...]:
+        """Return the jobs whose leases are held here."""
+        return self.keeper.held
 
     def announce(self, words: frozenset[str]) -> None:
         """Act on what was committed here, and tell the others."""

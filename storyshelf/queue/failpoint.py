@@ -8,6 +8,7 @@ class Place(StrEnum):
     """Where an attempt can be cut off; each is between two things that must not both be lost."""
 
     AFTER_CLAIM = "after_claim"
+    AFTER_BLOBS = "after_blobs"  # content is stored, no row names it yet
     AFTER_PROGRESS = "after_progress"
     BEFORE_SETTLE = "before_settle"
     AFTER_SETTLE = "after_settle"  # committed, but nobody has read the answer

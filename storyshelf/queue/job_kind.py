@@ -42,7 +42,7 @@ class Work(Protocol):
 class Handle(Protocol):
     """Do the work, in no transaction; return what `apply` writes, or raise."""
 
-    async def __call__(self, work: Work, parsed: Any) -> Any:
+    async def __call__(self, work: Work, parsed: Any, /) -> Any:
         """Run one attempt."""
         ...
 

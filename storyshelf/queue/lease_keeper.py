@@ -87,6 +87,11 @@ class LeaseKeeper:
         self._asked = asyncio.Event()
         self._has_warned = False
 
+    @property
+    def held(self) -> tuple[JobId, ...]:
+        """Return the jobs that are worked on."""
+        return tuple(hold.lease.job_id for hold in self._holds)
+
     def hold(self, lease: Lease, sent_at: float) -> Hold:
         """Look after the lease; `sent_at` is when its claim was sent, on the monotonic clock."""
         hold = Hold(lease, sent_at, self._times)
