@@ -21,6 +21,7 @@ from consumer.capture.browser import (
     BrowserFailedError,
     LaunchedBrowser,
     Sandbox,
+    browser_flags,
     environment_facts,
     installed_fonts,
 )
@@ -186,7 +187,7 @@ async def run(options: Options) -> int:
     assert ended is not None, "run is a task"
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.cancel)
     async with bundle_server() as server:
-        browser = LaunchedBrowser(options.browser, server.port)
+        browser = LaunchedBrowser(options.browser, browser_flags(server.port))
         try:
             await _announce(channel, browser, options.browser.kind)
             await Child(channel, server, Studio(browser, SystemClock())).serve()

@@ -30,6 +30,7 @@ DETERMINISM = (
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--js-flags=--max-old-space-size=1024",  # a page that hoards dies before its machine does
     # Playwright's own four settings, and animated images at their first frame (2 = no animation);
     # of two such switches the browser would read only the last.
     "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,"
@@ -78,12 +79,17 @@ def fence_flags(port: int) -> tuple[str, ...]:
     )
 
 
+def browser_flags(port: int) -> tuple[str, ...]:
+    """Return all that the browser is started with, for a bundle served on that port."""
+    return (*DETERMINISM, *fence_flags(port))
+
+
 class LaunchedBrowser:
     """The browser and the driver that holds it; can be replaced when it is beyond help."""
 
-    def __init__(self, choice: BrowserChoice, port: int) -> None:
+    def __init__(self, choice: BrowserChoice, flags: Sequence[str]) -> None:
         self._choice = choice
-        self._flags = (*DETERMINISM, *fence_flags(port))
+        self._flags = flags
         self._driver: Playwright | None = None
         self._browser: Browser | None = None
 
@@ -127,12 +133,11 @@ def environment_facts(kind: str, browser_version: str, fonts: Sequence[str]) -> 
 
     The port differs from child to child and is no part of it.
     """
-    flags = (*DETERMINISM, *fence_flags(port=0))
     return {
         "browser": kind,
         "version": browser_version,
         "playwright": version("playwright"),  # its own flags and emulation
-        "flags": _fingerprint(flags),
+        "flags": _fingerprint(browser_flags(port=0)),
         "fonts": _fingerprint(sorted(fonts)),
         "architecture": platform.machine(),
         "capture": CAPTURE_PROTOCOL,

@@ -15,6 +15,13 @@ class CallDeadlineError(StoryshelfError):
         super().__init__(f"{doing} was not done after {seconds:.1f} s")
 
 
+class OutOfTimeError(StoryshelfError):
+    """The story used up all the time that it was given."""
+
+    def __init__(self) -> None:
+        super().__init__("the story took all the time there was for it")
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """The monotonic time at which the work must be over."""
@@ -32,5 +39,13 @@ class Budget:
         return max(0.0, self.ends_at - self.clock.monotonic())
 
     def at_most(self, seconds: float) -> float:
-        """Return what one call may take."""
-        return min(seconds, self.left_s())
+        """Return what one call may take; raise OutOfTimeError if there is no time for it."""
+        left = self.left_s()
+        if left <= 0:
+            raise OutOfTimeError
+        return min(seconds, left)
+
+    def at_most_keeping(self, seconds: float, kept_s: float) -> float:
+        """Return what a wait may take that leaves that much for what follows, or half."""
+        left = self.at_most(seconds + kept_s)
+        return min(seconds, max(left - kept_s, left / 2))

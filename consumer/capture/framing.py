@@ -60,7 +60,8 @@ def _margin(edge: float, viewport_px: int) -> int:
 def _capped(frame: Frame, scale: float) -> Frame:
     side = int(MAX_SIDE_PX / scale)
     width = min(frame.width, side)
-    height = min(frame.height, side, max(1, int(MAX_PIXELS / scale**2 / width)))
+    rows = MAX_PIXELS // math.ceil(width * scale)
+    height = min(frame.height, side, max(1, int(rows / scale)))
     if (width, height) == (frame.width, frame.height):
         return frame
     cut = f"{frame.width} x {frame.height} px of content, shown up to {width} x {height}"

@@ -27,6 +27,7 @@ class PagePool:
         self._browser = browser
         self._origin = origin
         self._script = page_script()
+        self._running: Browser | None = None  # the one that the pages are in
         self._pages: dict[Page, StoryPage] = {}
         self._contexts: dict[Page, BrowserContext] = {}
 
@@ -57,9 +58,12 @@ class PagePool:
 
     async def restart(self) -> None:
         """Start again with a new browser."""
+        self._forget()
+        await self._browser.stop()
+
+    def _forget(self) -> None:
         self._pages.clear()
         self._contexts.clear()
-        await self._browser.stop()
 
     async def close(self) -> None:
         """Close every context; the browser stays for the next bundle."""
@@ -71,6 +75,9 @@ class PagePool:
 
     async def _opened(self, kind: Page) -> StoryPage:
         browser = await self._browser.start()
+        if browser is not self._running:
+            self._forget()
+            self._running = browser
         async with asyncio.timeout(OPEN_S):
             context = self._contexts.get(kind) or await _new_context(browser, self._script)
             self._contexts[kind] = context

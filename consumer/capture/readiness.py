@@ -10,6 +10,8 @@ from consumer.capture.verdict import judge_late
 from consumer.messages import MAX_SIDE_PX, StoryError, WarningCode
 
 RENDER_S = 20.0  # until Storybook calls the story done
+EVIDENCE_S = 5.0  # kept of the time, for the picture of a story that did not end
+ANSWER_S = 2.0  # a page that is not stuck answers a timer of its own in time
 PLAY_S = 15.0  # on top, where a play function is still running then
 FONTS_S = 5.0
 IMAGES_S = 5.0
@@ -26,12 +28,12 @@ LATE = {
 
 async def wait_for_end(sitting: Sitting) -> StoryError | None:
     """Wait for the story's own end; return why it is errored if that does not come."""
-    waited_s = sitting.budget.at_most(RENDER_S)
+    waited_s = sitting.budget.at_most_keeping(RENDER_S, EVIDENCE_S)
     if await _ended_within(sitting, waited_s):
         return None
     report = await sitting.page.report(sitting.budget)
     if report.phase == "playing":
-        play_s = sitting.budget.at_most(PLAY_S)
+        play_s = sitting.budget.at_most_keeping(PLAY_S, EVIDENCE_S)
         waited_s += play_s
         if await _ended_within(sitting, play_s):
             return None
@@ -45,7 +47,8 @@ async def settle(sitting: Sitting) -> None:
     delay_s = sitting.order.delay_ms / 1_000
     if delay_s:
         waiting = sitting.budget.clock.sleep(delay_s)
-        await sitting.page.watch.call(waiting, delay_s + CALL_S, "waiting the story's delay")
+        limit_s = sitting.budget.at_most(delay_s + ANSWER_S)
+        await sitting.page.watch.call(waiting, limit_s, "waiting the story's delay")
         await rest(sitting)
     await _make_room(sitting)
 
@@ -98,7 +101,7 @@ def read_measured(raw: object, sitting: Sitting) -> Measured:
 
 async def _ended_within(sitting: Sitting, limit_s: float) -> bool:
     function = "limitMs => window.__storyshelf__.story.ended(limitMs)"
-    return bool(await sitting.page.ask(function, limit_s + CALL_S, limit_s * 1_000) == "ended")
+    return bool(await sitting.page.ask(function, limit_s + ANSWER_S, limit_s * 1_000) == "ended")
 
 
 async def _make_room(sitting: Sitting) -> None:

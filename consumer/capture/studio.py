@@ -3,7 +3,7 @@
 from playwright.async_api import Error
 
 from consumer.capture.browser import LaunchedBrowser
-from consumer.capture.deadline import Budget, CallDeadlineError
+from consumer.capture.deadline import Budget, CallDeadlineError, OutOfTimeError
 from consumer.capture.page_pool import PagePool
 from consumer.capture.page_watch import NavigatedAwayError, PageCrashedError
 from consumer.capture.parameters import ReadParameters, read_parameters
@@ -16,11 +16,13 @@ from storyshelf.clock import Clock
 from storyshelf.errors import StoryshelfError
 
 RECOVERY_MS = 8_000  # kept of every story's time: closing what hangs, by page and by context
-TROUBLE = (PageCrashedError, NavigatedAwayError, CallDeadlineError, Error)  # no page is left to ask
+HOPELESS = (CallDeadlineError, OutOfTimeError)  # a second attempt would only cost the time again
+TROUBLE = (PageCrashedError, NavigatedAwayError, *HOPELESS, Error)  # no page is left to ask
 CODES = {
     PageCrashedError: ErrorCode.PAGE_CRASHED,
     NavigatedAwayError: ErrorCode.NAVIGATED_AWAY,
     CallDeadlineError: ErrorCode.PAGE_UNRESPONSIVE,
+    OutOfTimeError: ErrorCode.RENDER_TIMEOUT,
 }
 ATTEMPTS = 2  # a page may have died for a reason that was not its own; not twice
 
@@ -76,7 +78,7 @@ class Studio:
                 warnings = page.watch.warnings()
                 await on_stage(Stage.RECOVERING)
                 await pool.discard(kind)
-                if attempt == ATTEMPTS or isinstance(error, CallDeadlineError):
+                if attempt == ATTEMPTS or isinstance(error, HOPELESS):
                     return Picture(b"", 0, 0, _told(error), warnings)
         raise AssertionError("the last attempt returns")
 

@@ -11,7 +11,8 @@ from storyshelf.diff.png import read_header
 async def take_picture(sitting: Sitting) -> Picture:
     """Show the story and take its picture.
 
-    Raises PageCrashedError, NavigatedAwayError or CallDeadlineError where no page is left to shoot.
+    Raises PageCrashedError, NavigatedAwayError or CallDeadlineError where there is no page left to
+    shoot, OutOfTimeError where there is no time.
     """
     laps = _Laps(sitting.budget)
     await sitting.on_stage(Stage.OPENING)

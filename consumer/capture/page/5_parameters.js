@@ -7,7 +7,8 @@ const parameters = (() => {
   const MAX_FAILED = 40;
   const scalar = (value) => {
     if (typeof value === "string") return value.slice(0, MAX_TEXT);
-    return typeof value === "boolean" || Number.isFinite(value) ? value : null;
+    if (typeof value === "boolean" || Number.isFinite(value) || value === null) return value;
+    return `[${typeof value}]`; // says what stood there, so that its author can be told
   };
   const item = (value) => (value && typeof value === "object" && !Array.isArray(value)
     ? { width: scalar(value.width), height: scalar(value.height) } : scalar(value));
