@@ -166,8 +166,8 @@ def reads_its_stdin(child: FakeChild, asked: Message) -> None:
 
 
 def writes_for_ever_to_stderr(child: FakeChild, asked: Message) -> None:
-    for _ in range(200):
-        os.write(2, b"x" * 20_000 + b"\n")
+    for _ in range(2_000):
+        os.write(2, b"x" * 600 + b"\n")
     is_well(child, asked)
 
 
@@ -185,6 +185,21 @@ def starts_a_browser(child: FakeChild, asked: Message) -> None:
 def starts_a_browser_and_is_killed(child: FakeChild, asked: Message) -> None:
     starts_a_browser(child, asked)
     is_killed(child, asked)
+
+
+def starts_helpers_and_hangs(child: FakeChild, asked: Message) -> None:
+    """With no environment to be known by: an orphan in its group, and a child in another."""
+    orphan = subprocess.run(
+        ["/bin/sh", "-c", "/bin/sleep 1000 >/dev/null 2>&1 & echo $!"],
+        env={},
+        stdout=-1,
+        check=True,
+    )
+    helper = subprocess.Popen(["/bin/sleep", "1000"], env={}, start_new_session=True)
+    pids = f"{orphan.stdout.decode().strip()} {helper.pid}"
+    Path(os.environ["HOME"], "helpers").write_text(pids)
+    child.stage(asked)
+    wait_for_ever()
 
 
 def grows(child: FakeChild, asked: Message) -> None:

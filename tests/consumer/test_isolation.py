@@ -89,22 +89,24 @@ async def a_running_browser(isolation: Isolation, cell: Cell) -> asyncio.subproc
     return browser
 
 
+EVERYTHING = {"browser", "bundle/new", "child/new", "home/new", "new"}
 WRITABLE_BY_THE_BROWSER = {
-    Form.STRONG: {"home/new"},
-    Form.WEAK: {"browser", "bundle/new", "child/new", "home/new", "new"},
+    (Form.STRONG, ChildUser.PARENT): {"home/new"},
+    (Form.STRONG, ChildUser.SLOT): {"home/new", "child/new"},
+    (Form.WEAK, ChildUser.PARENT): EVERYTHING,
 }
 
 
 @pytest.mark.browser
-async def test_in_the_strong_form_a_browser_writes_its_home_and_nothing_else(
+async def test_in_the_strong_form_a_browser_writes_homes_of_its_uid_and_nothing_else(
     chosen: Isolation,
 ) -> None:
-    places = sorted(WRITABLE_BY_THE_BROWSER[Form.WEAK])
+    places = sorted(EVERYTHING)
     async with chosen.cell() as cell:
         script = f"cd {cell.folder}; for each in $*; do (echo x >$each) && echo $each; done; true"
         command = [*cell.child.argv, *cell.browser.argv, "sh", "-c", script, "sh", *places]
         tried = await run(command, chosen.child_environment(cell), 30)
-    assert set(tried.output.split()) == WRITABLE_BY_THE_BROWSER[chosen.form]
+    assert set(tried.output.split()) == WRITABLE_BY_THE_BROWSER[chosen.form, chosen.child_user]
 
 
 @pytest.mark.browser

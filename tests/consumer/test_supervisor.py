@@ -3,7 +3,7 @@
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -47,6 +47,18 @@ def isolation(tmp_path: Path) -> Isolation:
     browser = Browser(Path("/bin/true"), BrowserKind.HEADLESS_SHELL, BrowserSource.SETTING)
     ground = Ground(browser, tmp_path, SlotUids(tmp_path / "uids"), dict(os.environ) | SECRETS)
     return Isolation(ground, Form.WEAK, ChildUser.PARENT, Sandbox.OFF)
+
+
+class OneUidForAll(Isolation):
+    """Gives out children as the strong form does, but takes no rights that tests may not have."""
+
+    def _is_strong(self) -> bool:
+        return False
+
+
+@pytest.fixture
+def as_if_strong(isolation: Isolation) -> Isolation:
+    return OneUidForAll(isolation.ground, Form.STRONG, ChildUser.PARENT, Sandbox.OFF)
 
 
 @asynccontextmanager
@@ -248,9 +260,11 @@ async def test_a_lent_child_is_lent_again_to_the_same_project(isolation: Isolati
             assert child.pid == first
 
 
+@pytest.mark.parametrize("form", ["isolation", "as_if_strong"])
 async def test_another_project_gets_another_child_and_nothing_of_the_first_is_left(
-    isolation: Isolation,
+    request: pytest.FixtureRequest, form: str
 ) -> None:
+    isolation: Isolation = request.getfixturevalue(form)
     async with a_supervisor(isolation, limits=replace(LIMITS, slots=1)) as supervisor:
         async with supervisor.child(ADAS) as child:
             adas_pid, adas_folder = child.pid, child.cell.folder
@@ -259,6 +273,18 @@ async def test_another_project_gets_another_child_and_nothing_of_the_first_is_le
             assert child.cell.folder != adas_folder
         assert wait_gone([adas_pid], 0) == frozenset()
         assert not adas_folder.exists()
+
+
+async def test_in_the_strong_form_two_projects_have_a_child_each_at_the_same_time(
+    as_if_strong: Isolation,
+) -> None:
+    async with (
+        a_supervisor(as_if_strong) as supervisor,
+        supervisor.child(ADAS) as adas,
+        supervisor.child(BENS) as bens,
+    ):
+        assert await picture_of(adas, "is-well") == await picture_of(bens, "is-well")
+        assert adas.pid != bens.pid
 
 
 async def test_in_the_weak_form_another_project_waits_and_no_two_children_live_together(
@@ -347,6 +373,20 @@ async def test_closing_tells_the_story_in_flight_that_its_child_was_stopped(
     assert (shooting.result().how, shooting.result().story) == (Death.STOPPED, "stalls")
 
 
+async def test_closing_does_not_wait_for_a_child_that_is_still_starting(
+    isolation: Isolation,
+) -> None:
+    clock = FakeClock()
+    async with (
+        a_supervisor(isolation, clock, start="never-ready") as supervisor,
+        asyncio.TaskGroup() as group,
+    ):
+        starting = group.create_task(died_starting(supervisor))
+        await until_waiting(clock, seconds=LIMITS.ready_s)
+        await supervisor.close()
+    assert starting.result().how is Death.STOPPED
+
+
 async def test_nothing_is_lent_after_closing(isolation: Isolation) -> None:
     async with a_supervisor(isolation) as supervisor:
         await supervisor.close()
@@ -362,6 +402,21 @@ async def test_a_browser_in_a_session_of_its_own_dies_with_its_child(
     async with a_supervisor(isolation) as supervisor, supervisor.child(ADAS) as child:
         browser = int(await picture_of(child, story))
     assert wait_gone([browser], 0) == frozenset()
+
+
+async def test_helpers_without_any_environment_die_with_a_child_that_is_killed(
+    isolation: Isolation,
+) -> None:
+    begun = asyncio.Event()
+    async with a_supervisor(isolation) as supervisor, supervisor.child(ADAS) as child:
+        wanted = a_capture("starts-helpers-and-hangs")
+        shooting = asyncio.ensure_future(died_capturing(child, wanted, begun))
+        await begun.wait()
+        helpers = [int(pid) for pid in (child.cell.child_home / "helpers").read_text().split()]
+        assert wait_gone(helpers, 0) == set(helpers)
+        await supervisor.close()
+        await shooting
+    assert wait_gone(helpers, 5) == frozenset()
 
 
 async def test_a_child_that_reads_the_parents_environment_gets_nothing(
@@ -385,6 +440,19 @@ async def test_the_environment_of_a_child_holds_nothing_but_what_is_allowed(
     assert "secret" not in json.dumps(seen)
 
 
+@pytest.fixture
+def a_stdin_with_a_secret() -> Iterator[None]:
+    read_end, write_end = os.pipe()
+    os.write(write_end, b"secret")
+    own = os.dup(0)
+    os.dup2(read_end, 0)
+    yield
+    os.dup2(own, 0)
+    for each in (own, read_end, write_end):
+        os.close(each)
+
+
+@pytest.mark.usefixtures("a_stdin_with_a_secret")
 async def test_a_child_has_no_stdin_and_no_terminal(isolation: Isolation) -> None:
     async with a_supervisor(isolation) as supervisor, supervisor.child(ADAS) as child:
         assert await picture_of(child, "reads-its-stdin") == b"read: "
