@@ -3,6 +3,7 @@
 import re
 from base64 import urlsafe_b64encode
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 
 from storyshelf.errors import StoryshelfError
@@ -21,6 +22,19 @@ class NewToken:
     text: str
     hint: str
     secret_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class KeptToken:
+    """What is known of a token after that moment."""
+
+    id: TokenId
+    name: str
+    hint: str
+    created_at: datetime
+    last_used_at: datetime | None
+    expires_at: datetime | None
+    revoked_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

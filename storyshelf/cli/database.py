@@ -1,9 +1,29 @@
 """Which database a command works on: the one that is named, else the embedded server."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 
-from storyshelf.db.embedded import EmbeddedPostgres
+from storyshelf.db.embedded import EmbeddedPostgres, ServerState
+from storyshelf.db.engine import Database
+from storyshelf.db.migrate import require_head
+from storyshelf.errors import StoryshelfError
 from storyshelf.settings import Settings
+
+
+class NoDatabaseError(StoryshelfError):
+    """No database is named, and the embedded one does not run."""
+
+    http_status = 503
+
+    def __init__(self, data_dir: Path) -> None:
+        super().__init__(
+            "There is no database: none is named, and the embedded one does not run",
+            where=str(data_dir),
+            next_step="Run `storyshelf up` for everything, or `storyshelf db start` for the "
+            "database alone; or set STORYSHELF_DATABASE_URL.",
+        )
 
 
 def named_url(settings: Settings) -> str | None:
@@ -22,3 +42,26 @@ async def ready_url(settings: Settings) -> str:
     if named is not None:
         return named
     return await asyncio.to_thread(lambda: embedded_server(settings).start())
+
+
+def running_url(settings: Settings) -> str:
+    """Return the url of a database that is there already; nothing is started. Blocks."""
+    named = named_url(settings)
+    if named is not None:
+        return named
+    server = embedded_server(settings)
+    if server.status().state is ServerState.STOPPED:
+        raise NoDatabaseError(settings.data_dir)
+    return server.url
+
+
+@asynccontextmanager
+async def opened_database(settings: Settings) -> AsyncIterator[Database]:
+    """Open the running database for one command; its schema is this version's."""
+    url = await asyncio.to_thread(running_url, settings)
+    db = Database(url, pool_size=1, application="storyshelf cli")
+    try:
+        await require_head(db)
+        yield db
+    finally:
+        await db.close()

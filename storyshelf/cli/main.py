@@ -3,6 +3,9 @@
 To add a command, write `storyshelf/cli/<name>.py` with a function annotated for typer (or a
 `typer.Typer` for a group like `db`), and add one line to COMMANDS:
 
+    LazyCommand("up", "storyshelf.cli.up:up", "Start everything here, until Ctrl-C."),
+    LazyCommand("serve", "storyshelf.cli.serve:serve", "Start the server alone."),
+    LazyCommand("project", "storyshelf.cli.project:app", "Make projects and their tokens."),
     LazyCommand("migrate", "storyshelf.cli.migrate:migrate", "Bring the database up to date."),
 
 Nothing is imported until the command runs, `--help` included, so `upload` and `wait` stay light.
@@ -32,6 +35,9 @@ COMMANDS = (
     DEFAULT,
     LazyCommand("upload", "storyshelf.cli.upload:upload", "Upload a built Storybook, do not wait."),
     LazyCommand("wait", "storyshelf.cli.wait:wait", "Wait for a build's verdict."),
+    LazyCommand("up", "storyshelf.cli.up:up", "Start everything here, until Ctrl-C."),
+    LazyCommand("serve", "storyshelf.cli.serve:serve", "Start the server alone."),
+    LazyCommand("project", "storyshelf.cli.project:app", "Make projects and their tokens."),
     LazyCommand("migrate", "storyshelf.cli.migrate:migrate", "Bring the database up to date."),
     LazyCommand("db", "storyshelf.cli.db:app", "Start, stop and look at the embedded database."),
 )

@@ -17,7 +17,7 @@ PROC = Path("/proc")
 def live_pid(pid_file: Path, user: ServerUser | None) -> int | None:
     """Return the pid file's process if it lives and is the server's."""
     pid = _written_pid(pid_file)
-    if pid is None or not _lives(pid):
+    if pid is None or not lives(pid):
         return None
     if PROC.is_dir() and not _works_in(pid_file.parent, [pid], user):
         return None
@@ -45,7 +45,8 @@ def _written_pid(pid_file: Path) -> int | None:
     return int(first) if first.isdecimal() else None
 
 
-def _lives(pid: int) -> bool:
+def lives(pid: int) -> bool:
+    """Tell whether a process of that number runs, whoever it is; a zombie does not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
