@@ -1,4 +1,4 @@
-"""The database that tests run on: a server per test process, a fresh copy per test."""
+"""The database that tests run on: a server per test process, an empty database per test."""
 
 from collections.abc import AsyncIterator, Iterator
 from uuid import uuid4
@@ -10,6 +10,7 @@ from storyshelf.clock import SystemClock
 from storyshelf.db import migrate
 from storyshelf.db.embedded import EmbeddedPostgres
 from storyshelf.db.engine import Database
+from tests.db.handed_on import NAME, HandedOn, schema_of
 from tests.db.server import from_sync, on_server, running_server
 
 TEMPLATE = "template_storyshelf"
@@ -31,31 +32,41 @@ def template_database(postgres_server: EmbeddedPostgres) -> str:
     return TEMPLATE
 
 
+@pytest.fixture(scope="session")
+def handed_on(postgres_server: EmbeddedPostgres, template_database: str) -> HandedOn:
+    """The database that one test after the other is handed."""
+    return HandedOn(
+        admin_url=postgres_server.admin_url,
+        url=database_on(postgres_server, NAME),
+        owner=OWNER,
+        template=template_database,
+        schema=from_sync(schema_of(database_on(postgres_server, template_database))),
+    )
+
+
 @pytest.fixture
-def database_url(postgres_server: EmbeddedPostgres, template_database: str) -> Iterator[str]:
-    """The url of a fresh, migrated database, gone after the test whoever is still connected."""
-    yield from a_database(postgres_server, f"TEMPLATE {template_database}")
+def database_url(handed_on: HandedOn) -> str:
+    """The url of a migrated database without a row, whoever was connected to it before."""
+    from_sync(handed_on.make_ready())
+    return handed_on.url
 
 
 @pytest.fixture
 def empty_database_url(postgres_server: EmbeddedPostgres) -> Iterator[str]:
     """The url of a database without a table."""
-    yield from a_database(postgres_server, "TEMPLATE template0")
+    name = f"test_{uuid4().hex}"
+    server = postgres_server
+    on_server(server.admin_url, f"CREATE DATABASE {name} OWNER {OWNER} TEMPLATE template0")
+    yield database_on(server, name)
+    on_server(server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture
 async def db(database_url: str) -> AsyncIterator[Database]:
-    """The product's own engine on a fresh database."""
+    """The product's own engine on an empty database."""
     database = Database(database_url)
     yield database
     await database.close()
-
-
-def a_database(server: EmbeddedPostgres, template: str) -> Iterator[str]:
-    name = f"test_{uuid4().hex}"
-    on_server(server.admin_url, f"CREATE DATABASE {name} OWNER {OWNER} {template}")
-    yield database_on(server, name)
-    on_server(server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def database_on(server: EmbeddedPostgres, name: str) -> str:
