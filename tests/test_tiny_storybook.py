@@ -102,25 +102,27 @@ async def test_a_story_ends_as_in_a_real_build(page: Page, tmp_path: Path, story
         assert await witnessed(page, tiny_address, story_id) == real
 
 
-async def events_of_selection(page: Page, address: str, then: str) -> list[str]:
-    """What is heard when the shown story is selected once more, and then another."""
-    shown = "hazards-failures--play-succeeds"
-    await witnessed(page, address, shown)
-    await page.evaluate(SELECT, [shown, then])
+async def heard(page: Page, address: str, story_ids: list[str]) -> list[str]:
+    """What is heard when these are selected, one after the other, in the page of another story."""
+    await witnessed(page, address, "hazards-failures--play-succeeds")
+    await page.evaluate(SELECT, story_ids)
     await page.wait_for_function(OVER, timeout=PATIENCE_MS)
-    heard: list[str] = await page.evaluate("() => window.seen")
-    return heard
+    events: list[str] = await page.evaluate("() => window.seen")
+    return events
 
 
-@pytest.mark.parametrize("then", ["play-assertion-fails", "no-such-story"])
+@pytest.mark.parametrize(
+    "names",
+    [["play-assertion-fails"], ["play-succeeds", "play-assertion-fails"], ["no-such-story"]],
+    ids=["another", "the same, then another", "missing"],
+)
 async def test_a_selection_in_the_page_is_heard_as_in_a_real_build(
-    page: Page, tmp_path: Path, then: str
+    page: Page, tmp_path: Path, names: list[str]
 ) -> None:
     tiny = write_tiny_storybook(tmp_path, COUNTERPARTS)
+    ids = [f"hazards-failures--{name}" for name in names]
     with served(build_hazards()) as real_address, served(tiny) as tiny_address:
-        real = await events_of_selection(page, real_address, f"hazards-failures--{then}")
-        mine = await events_of_selection(page, tiny_address, f"hazards-failures--{then}")
-    assert mine == real
+        assert await heard(page, tiny_address, ids) == await heard(page, real_address, ids)
 
 
 async def test_a_thousand_stories_are_extracted_with_their_parameters(
