@@ -43,8 +43,11 @@ class SystemClock:
 
     async def wait_for(self, event: asyncio.Event, seconds: float) -> bool:
         """See Clock."""
+        # Not asyncio.wait_for: on Python 3.11 it swallows a cancellation that comes in the turn of
+        # the event, and a loop that waits here would then never end.
         try:
-            await asyncio.wait_for(event.wait(), max(seconds, 0.0))
+            async with asyncio.timeout(max(seconds, 0.0)):
+                await event.wait()
         except TimeoutError:
             return False
         return True

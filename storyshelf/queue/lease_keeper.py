@@ -86,6 +86,7 @@ class LeaseKeeper:
         self._changed = asyncio.Event()
         self._asked = asyncio.Event()
         self._has_warned = False
+        self._all_over: Abandoned | None = None
 
     @property
     def held(self) -> tuple[JobId, ...]:
@@ -95,6 +96,8 @@ class LeaseKeeper:
     def hold(self, lease: Lease, sent_at: float) -> Hold:
         """Look after the lease; `sent_at` is when its claim was sent, on the monotonic clock."""
         hold = Hold(lease, sent_at, self._times)
+        if self._all_over is not None:
+            hold.abandon(self._all_over)
         self._holds.append(hold)
         self._changed.set()
         return hold
@@ -105,7 +108,8 @@ class LeaseKeeper:
             self._holds.remove(hold)
 
     def abandon_all(self, why: Abandoned) -> None:
-        """Have the work on every lease stopped."""
+        """Have the work on every lease stopped, also on one that a claim under way still brings."""
+        self._all_over = why
         for hold in self._holds:
             hold.abandon(why)
 

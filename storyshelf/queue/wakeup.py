@@ -58,6 +58,7 @@ class HintLine:
     def __init__(self, connect: Connect, clock: Clock, on_word: Callable[[str], None]) -> None:
         self.is_connected = False
         self._connect = connect
+        self._connection: HintConnection | None = None
         self._clock = clock
         self._on_word = on_word
         self._unsent: set[str] = set()
@@ -73,33 +74,39 @@ class HintLine:
         wait_s = RECONNECT_FIRST_S
         while True:
             try:
-                connection = await within(self._clock, PROBE_WITHIN_S, self._open())
+                await within(self._clock, PROBE_WITHIN_S, self._open())
                 wait_s = RECONNECT_FIRST_S
-                await self._serve(connection)
+                await self._serve()
             except Exception as error:  # noqa: BLE001  # whatever broke, the cure is a new line
                 log.warning("hints.disconnected", error=repr(error), again_in_s=wait_s)
+            finally:
+                self._drop()
             await self._clock.sleep(wait_s)
             wait_s = min(2 * wait_s, RECONNECT_CEILING_S)
 
-    async def _open(self) -> HintConnection:
-        connection = await self._connect()
-        await connection.add_listener(CHANNEL, self._heard)
-        return connection
+    async def _open(self) -> None:
+        # Kept at once, and not handed back: whoever is cancelled here must find it to drop it.
+        self._connection = await self._connect()
+        await self._connection.add_listener(CHANNEL, self._heard)
 
-    async def _serve(self, connection: HintConnection) -> None:
-        try:
-            self.is_connected = True
-            log.info("hints.connected")
-            for word in sorted(WORDS):
-                self._on_word(word)
-            while True:
-                if await self._clock.wait_for(self._has_unsent, PROBE_EVERY_S):
-                    await self._send(connection)
-                    await self._clock.sleep(DEBOUNCE_S)  # what comes meanwhile goes together
-                else:
-                    await within(self._clock, PROBE_WITHIN_S, connection.execute("SELECT 1"))
-        finally:
-            self.is_connected = False
+    async def _serve(self) -> None:
+        connection = self._connection
+        assert connection is not None, "opened just now"
+        self.is_connected = True
+        log.info("hints.connected")
+        for word in sorted(WORDS):
+            self._on_word(word)
+        while True:
+            if await self._clock.wait_for(self._has_unsent, PROBE_EVERY_S):
+                await self._send(connection)
+                await self._clock.sleep(DEBOUNCE_S)  # what comes meanwhile goes together
+            else:
+                await within(self._clock, PROBE_WITHIN_S, connection.execute("SELECT 1"))
+
+    def _drop(self) -> None:
+        self.is_connected = False
+        connection, self._connection = self._connection, None
+        if connection is not None:
             with suppress(Exception):  # it may be gone already
                 connection.terminate()
 

@@ -15,7 +15,6 @@ from storyshelf.queue.job_kind import JobKinds
 from tests.queue.builders import BOB, a_job, enqueued, let_leases_run_out, run, table
 from tests.queue.victim import the_kind
 
-
 QUEUE_PLACES = [
     Place.AFTER_CLAIM,
     Place.AFTER_PROGRESS,

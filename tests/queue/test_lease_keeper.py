@@ -205,6 +205,13 @@ async def test_the_first_reason_to_stop_stands(keeper: LeaseKeeper, clock: FakeC
     assert why(hold) is Abandoned.RELEASED
 
 
+async def test_a_lease_that_comes_after_everything_was_released_is_released_too(
+    keeper: LeaseKeeper, clock: FakeClock
+) -> None:
+    keeper.abandon_all(Abandoned.RELEASED)
+    assert why(keeper.hold(A_LEASE, clock.monotonic())) is Abandoned.RELEASED
+
+
 def why(hold: Hold) -> Abandoned | None:
     """Read afresh: the type checker believes that it stays what it was."""
     return hold.why
