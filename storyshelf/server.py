@@ -5,17 +5,20 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, FastAPI
-from starlette.middleware.trustedhost import TrustedHostMiddleware
+from fastapi import APIRouter, FastAPI, Request
+from starlette.responses import Response
 
 from storyshelf.api import builds, health, images, projects, shards, snapshots, uploads
 from storyshelf.client.version import own_version
+from storyshelf.ui import assets, pages
+from storyshelf.ui.render import problem_page
+from storyshelf.web.hosts import KnownHosts
 from storyshelf.web.limits import MANIFEST_BYTES_A_FILE, MAX_JSON_BYTES, BodyLimit
-from storyshelf.web.problems import add_handlers
+from storyshelf.web.problems import Problem, add_handlers
 from storyshelf.wiring import Parts
 
 API = "/api/v1"
-LOOPBACK = ("localhost", "127.0.0.1", "testserver")
+FOR_MACHINES = ("/api/", "/health/")  # errors below these are JSON, elsewhere a page
 
 
 def create_app(parts: Parts) -> FastAPI:
@@ -32,17 +35,24 @@ def create_app(parts: Parts) -> FastAPI:
     api = APIRouter(prefix=API)
     for module in (projects, uploads, builds, shards, snapshots, images):
         api.include_router(module.router)
-    app.include_router(api)
-    app.include_router(health.router)
-    add_handlers(app)
+    for router in (api, health.router, assets.router, pages.router):
+        app.include_router(router)
+    add_handlers(app, show_problem)
     app.add_middleware(BodyLimit, limit_of=_limits(parts))
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=_hosts(parts.public_url))
+    app.add_middleware(KnownHosts, names=_names(parts.public_url), show=show_problem)
     return app
 
 
-def _hosts(public_url: str) -> list[str]:
+def show_problem(request: Request, problem: Problem) -> Response:
+    """Answer an error in the form that the path's readers take."""
+    if request.url.path.startswith(FOR_MACHINES):
+        return problem.answer()
+    return problem_page(request, problem)
+
+
+def _names(public_url: str) -> list[str]:
     named = urlsplit(public_url).hostname
-    return [*LOOPBACK, *([named] if named else [])]
+    return [named] if named else []
 
 
 def _limits(parts: Parts) -> Callable[[str, str], int]:

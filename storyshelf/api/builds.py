@@ -5,7 +5,6 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from storyshelf.api.links import Links
 from storyshelf.api.schemas import (
     BuildOut,
     BuildPage,
@@ -24,6 +23,7 @@ from storyshelf.projects.project import Project
 from storyshelf.review import read
 from storyshelf.review.decide import Seen, decide, decide_all
 from storyshelf.web.caller import WithBuild, WithCaller, WithParts, WithProject
+from storyshelf.web.links import Links
 from storyshelf.web.paging import PageQuery, cursor_of, parse_cursor
 from storyshelf.wiring import Parts
 

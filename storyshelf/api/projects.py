@@ -2,10 +2,10 @@
 
 from fastapi import APIRouter
 
-from storyshelf.api.links import Links
 from storyshelf.api.schemas import LimitsOut, ProjectOut
 from storyshelf.projects import store as projects
 from storyshelf.web.caller import WithCaller, WithParts
+from storyshelf.web.links import Links
 
 router = APIRouter(tags=["project"])
 

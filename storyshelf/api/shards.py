@@ -8,6 +8,7 @@ from storyshelf.builds import store
 from storyshelf.builds.capture_again import cancel_shard, retry_shard
 from storyshelf.review import read
 from storyshelf.web.caller import WithBuild, WithCaller, WithParts, WithProject
+from storyshelf.web.numbers import Number
 
 router = APIRouter(prefix="/projects/{slug}/builds/{number}/shards", tags=["shards"])
 
@@ -22,7 +23,7 @@ async def list_shards(build: WithBuild, parts: WithParts) -> ShardList:
 
 @router.post("/{shard}/retry")
 async def retry(
-    shard: int, project: WithProject, build: WithBuild, caller: WithCaller, parts: WithParts
+    shard: Number, project: WithProject, build: WithBuild, caller: WithCaller, parts: WithParts
 ) -> OneBuild:
     """Capture what a failed build's shard left undone; its results so far are kept."""
     capturing = await retry_shard(parts.db, build.id, shard, caller.actor)
@@ -31,7 +32,7 @@ async def retry(
 
 @router.post("/{shard}/cancel")
 async def cancel(
-    shard: int, project: WithProject, build: WithBuild, caller: WithCaller, parts: WithParts
+    shard: Number, project: WithProject, build: WithBuild, caller: WithCaller, parts: WithParts
 ) -> OneBuild:
     """End an open shard without its missing results; the build will count it as failed."""
     await cancel_shard(parts.db, parts.kinds, build, shard, caller.actor)

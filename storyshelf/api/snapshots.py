@@ -4,13 +4,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from storyshelf.api.links import Links
 from storyshelf.api.schemas import SnapshotOut, SnapshotPage
 from storyshelf.ids import SnapshotId
 from storyshelf.review import read
 from storyshelf.review.read import SnapshotFilter
 from storyshelf.snapshots.snapshot import Verdict
 from storyshelf.web.caller import WithBuild, WithParts, WithProject
+from storyshelf.web.links import Links
+from storyshelf.web.numbers import BigId
 from storyshelf.web.paging import PageQuery, cursor_of, parse_cursor
 
 router = APIRouter(prefix="/projects/{slug}/builds/{number}/snapshots", tags=["snapshots"])
@@ -51,7 +52,7 @@ async def list_snapshots(
 
 @router.get("/{snapshot_id}")
 async def show_snapshot(
-    snapshot_id: int, project: WithProject, build: WithBuild, parts: WithParts
+    snapshot_id: BigId, project: WithProject, build: WithBuild, parts: WithParts
 ) -> SnapshotOut:
     """Return one snapshot with everything that explains it."""
     async with parts.db.transaction() as tx:

@@ -18,7 +18,13 @@ from storyshelf.builds.build import (
 )
 from storyshelf.bundle.manifest import BundledFile
 from storyshelf.db.engine import Tx
-from storyshelf.db.tables import BuildRow, BundleFileRow, EnvironmentRow, ProjectBlobRow
+from storyshelf.db.tables import (
+    BuildRow,
+    BundleFileRow,
+    EnvironmentRow,
+    ProjectBlobRow,
+    ProjectRow,
+)
 from storyshelf.ids import BlobKey, BuildId, EnvironmentId, JobId, ProjectId
 from storyshelf.projects.project import Project
 
@@ -159,6 +165,30 @@ async def page(
         select(*COLUMNS).where(*wanted).order_by(BuildRow.number.desc()).limit(limit)
     )
     return [_build(row) for row in rows]
+
+
+async def latest_of(tx: Tx, project_ids: Sequence[ProjectId]) -> Mapping[ProjectId, Build]:
+    """Return the newest build of each project that has one."""
+    newest = (
+        select(BuildRow.number)
+        .where(BuildRow.project_id == ProjectRow.id)
+        .order_by(BuildRow.number.desc())
+        .limit(1)  # one step on the index a project; a GROUP BY would read every build
+        .correlate(ProjectRow)
+        .scalar_subquery()
+    )
+    rows = await tx.execute(
+        select(*COLUMNS)
+        .join(ProjectRow, (BuildRow.project_id == ProjectRow.id) & (BuildRow.number == newest))
+        .where(ProjectRow.id.in_(project_ids))
+    )
+    return {build.project_id: build for build in map(_build, rows)}
+
+
+async def facts_of(tx: Tx, environment: EnvironmentId | None) -> Mapping[str, str]:
+    """Return what an environment's fingerprint stands for; nothing for one that is not known."""
+    rows = await tx.execute(select(EnvironmentRow.facts).where(EnvironmentRow.id == environment))
+    return rows.scalar_one_or_none() or {}
 
 
 async def move(tx: Tx, build: Build, to: BuildState, **changes: Any) -> Build:

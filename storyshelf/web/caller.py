@@ -10,6 +10,7 @@ from storyshelf.builds import store as builds
 from storyshelf.builds.build import Build
 from storyshelf.projects import store as projects
 from storyshelf.projects.project import NoSuchProjectError, Project
+from storyshelf.web.numbers import Number
 from storyshelf.wiring import Parts
 
 
@@ -44,7 +45,7 @@ async def project_of(slug: str, caller: WithCaller, parts: WithParts) -> Project
 WithProject = Annotated[Project, Depends(project_of)]
 
 
-async def build_of(number: int, project: WithProject, parts: WithParts) -> Build:
+async def build_of(number: Number, project: WithProject, parts: WithParts) -> Build:
     """Return the build in the path; raises NoSuchBuildError."""
     async with parts.db.transaction() as tx:
         return await builds.by_number(tx, project, number)

@@ -1,7 +1,7 @@
 """Errors as `application/problem+json`: what, where, and what to do next."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -11,13 +11,15 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
 from storyshelf.errors import StoryshelfError
 
 MEDIA_TYPE = "application/problem+json"
 MAX_LISTED = 100  # of what is missing: enough to act on, whatever the size of the bundle
-AWAY = "The database does not answer"
+BAD_VALUE = "22"  # the class of SQLSTATEs about a value, such as a NUL in a text
 
 log = structlog.get_logger()
 
@@ -32,9 +34,10 @@ class Problem:
     where: str = ""
     next_step: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     def answer(self) -> JSONResponse:
-        """Return it as a response."""
+        """Return it as a response of the API."""
         content = {
             "type": f"about:blank#{self.kind}",
             "title": self.kind.replace("-", " "),
@@ -44,7 +47,10 @@ class Problem:
             "next_step": self.next_step,
             **self.extra,
         }
-        return JSONResponse(content, status_code=self.status, media_type=MEDIA_TYPE)
+        return JSONResponse(content, self.status, dict(self.headers), MEDIA_TYPE)
+
+
+Show = Callable[[Request, Problem], Response]  # the API answers in JSON, pages with a page
 
 
 def kind_of(error: StoryshelfError) -> str:
@@ -53,30 +59,44 @@ def kind_of(error: StoryshelfError) -> str:
     return "-".join(words).lower()
 
 
-def add_handlers(app: FastAPI) -> None:
+def add_handlers(app: FastAPI, show: Show) -> None:
     """Have every error of the app answered as a problem."""
-    app.add_exception_handler(StoryshelfError, _expected)
-    app.add_exception_handler(RequestValidationError, _malformed)
-    app.add_exception_handler(HTTPException, _http)
-    for away in (OperationalError, InterfaceError, ConnectionError, TimeoutError):
-        app.add_exception_handler(away, _database_away)
-    app.add_exception_handler(DBAPIError, _database_error)
+    app.add_exception_handler(StoryshelfError, _handler(_expected, show))
+    app.add_exception_handler(RequestValidationError, _handler(_malformed, show))
+    app.add_exception_handler(HTTPException, _handler(_http, show))
+    for away in (DBAPIError, PoolTimeoutError, ConnectionError, TimeoutError):
+        app.add_exception_handler(away, _handler(_database, show))
+    app.add_exception_handler(Exception, _handler(_unexpected, show))
 
 
-async def _expected(_request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, StoryshelfError), "registered for this class"
+def _handler(
+    problem_of: Callable[[Any], Problem], show: Show
+) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def handle(request: Request, error: Exception) -> Response:
+        problem = problem_of(error)
+        if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            log.error("request.failed", path=request.url.path, error=str(error)[:500])
+        return show(request, problem)
+
+    return handle
+
+
+def _expected(error: StoryshelfError) -> Problem:
     missing = getattr(error, "missing", None)
     extra = {} if missing is None else {"missing": list(missing)[:MAX_LISTED]}
-    kind = kind_of(error)
-    words = Problem(error.http_status, error.what, kind, error.where, error.next_step, extra)
-    answer = words.answer()
-    if error.http_status == HTTPStatus.UNAUTHORIZED:
-        answer.headers["WWW-Authenticate"] = "Bearer"
-    return answer
+    is_unknown = error.http_status == HTTPStatus.UNAUTHORIZED
+    return Problem(
+        error.http_status,
+        error.what,
+        kind_of(error),
+        error.where,
+        error.next_step,
+        extra,
+        {"WWW-Authenticate": "Bearer"} if is_unknown else {},
+    )
 
 
-async def _malformed(_request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError), "registered for this class"
+def _malformed(error: RequestValidationError) -> Problem:
     first = error.errors()[0]
     return Problem(
         HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -84,35 +104,54 @@ async def _malformed(_request: Request, error: Exception) -> JSONResponse:
         kind="malformed-request",
         where=".".join(str(part) for part in first["loc"]),
         next_step="See the API's description at /api/v1/docs.",
-    ).answer()
+    )
 
 
-async def _http(_request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException), "registered for this class"
+def _http(error: HTTPException) -> Problem:
     phrase = HTTPStatus(error.status_code).phrase
     kind = phrase.lower().replace(" ", "-")
-    answer = Problem(error.status_code, str(error.detail), kind).answer()
-    answer.headers.update(error.headers or {})
-    return answer
+    return Problem(error.status_code, str(error.detail), kind, headers=error.headers or {})
 
 
-async def _database_away(request: Request, error: Exception) -> JSONResponse:
-    log.warning("database.away", path=request.url.path, error=str(error)[:200])
+def _database(error: Exception) -> Problem:
+    if isinstance(error, DBAPIError) and _is_about_a_value(error):
+        return Problem(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            "The request has a value that cannot be stored",
+            kind="malformed-request",
+            next_step="Send texts without NUL characters, and numbers that fit.",
+        )
+    is_refusal = isinstance(error, DBAPIError) and not error.connection_invalidated
+    if is_refusal and not isinstance(error, OperationalError | InterfaceError):
+        return Problem(
+            HTTPStatus.INTERNAL_SERVER_ERROR,
+            "The database refused a statement",
+            kind="database-error",
+            next_step="Look into the server's log.",
+        )
     return Problem(
         HTTPStatus.SERVICE_UNAVAILABLE,
-        AWAY,
+        "The database does not answer",
         kind="database-away",
         next_step="Try again in a few seconds; nothing was done by halves.",
-    ).answer()
+    )
 
 
-async def _database_error(request: Request, error: Exception) -> JSONResponse:
-    if isinstance(error, DBAPIError) and error.connection_invalidated:
-        return await _database_away(request, error)
-    log.error("database.error", path=request.url.path, error=str(error)[:500])
+def _is_about_a_value(error: DBAPIError) -> bool:
+    """Tell a value that no statement could take from a statement that is wrong.
+
+    The driver refuses some itself, with a ValueError and before there is an SQLSTATE.
+    """
+    code = getattr(error.orig, "sqlstate", None) or ""
+    return code.startswith(BAD_VALUE) or isinstance(
+        getattr(error.orig, "__cause__", None), ValueError
+    )
+
+
+def _unexpected(_error: Exception) -> Problem:
     return Problem(
         HTTPStatus.INTERNAL_SERVER_ERROR,
-        "The database refused a statement",
-        kind="database-error",
-        next_step="Look into the server's log.",
-    ).answer()
+        "Something went wrong that should not have",
+        kind="internal-error",
+        next_step="Look into the server's log, and try again.",
+    )

@@ -4,8 +4,13 @@ import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import lru_cache
+from hashlib import sha256
+from io import BytesIO
 from itertools import count
 from typing import Any
+
+from PIL import Image
 
 from storyshelf.builds import intake, plan_build, record_results, shard_store, store
 from storyshelf.builds.build import Build, BuildState
@@ -36,6 +41,7 @@ ENVIRONMENT = EnvironmentId("test")
 CONSUMER = ConsumerId("by hand")
 LEASE = timedelta(seconds=60)
 Look = Mapping[str, str]  # story id -> what its picture shows
+SIZE_PX = (12, 8)
 
 
 @dataclass
@@ -48,9 +54,15 @@ class Hand:
     kinds: JobKinds = field(default_factory=lambda: JobKinds(build_kinds()))
     serial: Callable[[], int] = field(default_factory=lambda: count(1).__next__)
 
-    async def open(self, stories: Sequence[str], branch: str = "main") -> Build:
+    async def open(
+        self,
+        stories: Sequence[str],
+        branch: str = "main",
+        message: str | None = None,
+        author: str | None = None,
+    ) -> Build:
         files = await self.files_of(stories)
-        new = store.NewBuild(f"key-{self.serial():04}", branch, "c0ffee")
+        new = store.NewBuild(f"key-{self.serial():04}", branch, "c0ffee", message, author)
         opened = await intake.open_build(self.db, self.project, new, Manifest(tuple(files)))
         return opened.build
 
@@ -129,8 +141,9 @@ class Hand:
     async def shot(self, snapshot: PlannedSnapshot, look: Look) -> SnapshotResult:
         """See `verdict_on`: a look of `!` fails, one that ends in `~` is within the tolerance."""
         shown = look[snapshot.key.story_id]
-        key = await self.blobs.put(shown.encode())
-        picture = Picture(key, len(shown), 1, 1)
+        png = png_of(shown)
+        key = await self.blobs.put(png)
+        picture = Picture(key, len(png), *SIZE_PX)
         verdict, pixels = verdict_on(shown, key, snapshot.baseline_image)
         return SnapshotResult(
             id=snapshot.id,
@@ -181,7 +194,16 @@ def verdict_on(shown: str, key: BlobKey, baseline: BlobKey | None) -> tuple[Verd
 
 
 def a_diff() -> Diff:
-    return Diff(3, 2, ((0, 0, 1, 1),), "yiq-7", "numpy", "1", (1, 1), (1, 1))
+    return Diff(3, 2, ((1, 2, 3, 4),), "yiq-7", "numpy", "1", SIZE_PX, SIZE_PX, 1, 2)
+
+
+@lru_cache
+def png_of(shown: str) -> bytes:
+    """Return a small picture in a colour of its own; equal looks, equal bytes."""
+    red, green, blue = sha256(shown.encode()).digest()[:3]
+    content = BytesIO()
+    Image.new("RGB", SIZE_PX, (red, green, blue)).save(content, "PNG")
+    return content.getvalue()
 
 
 def index_of(stories: Sequence[str]) -> bytes:

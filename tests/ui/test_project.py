@@ -1,0 +1,82 @@
+"""`/projects/{slug}`: builds, the newest first, filtered and paged by the URL."""
+
+from storyshelf.builds.cancel_build import Cancel, cancel_build
+from tests.builds.hand import Hand
+from tests.ui.visitor import Page, Visitor
+
+HOSTILE = '"><script>alert(1)</script>'
+
+
+def numbers_of(page: Page) -> list[int]:
+    found = [link for link in page.links if link.startswith("/projects/shop/builds/")]
+    return [int(link.rsplit("/", 1)[1]) for link in found]
+
+
+async def test_a_project_without_builds_says_what_to_do_next(
+    hand: Hand, visitor: Visitor
+) -> None:
+    page = await visitor.page("/projects/shop")
+    assert "storyshelf storybook-static" in page.text
+    assert "STORYSHELF_PROJECT_TOKEN" in page.text
+
+
+async def test_builds_are_listed_with_what_came_out(hand: Hand, visitor: Visitor) -> None:
+    await hand.run({"a--one": "red", "a--two": "blue"})
+    await hand.run({"a--one": "green", "a--two": "blue"}, branch="feature/x")
+    page = await visitor.page("/projects/shop")
+    assert numbers_of(page) == [2, 1]
+    for words in ("pending", "accepted", "feature/x", "1 changed, 1 unchanged", "c0ffee"):
+        assert words in page.text
+
+
+async def test_the_filter_is_in_the_url_and_in_the_form(hand: Hand, visitor: Visitor) -> None:
+    await hand.run({"a--one": "red"})
+    await hand.run({"a--one": "green"}, branch="feature/x")
+    await hand.run({"a--one": "green"})
+    assert numbers_of(await visitor.page("/projects/shop?branch=main&state=")) == [3, 1]
+    page = await visitor.page("/projects/shop?branch=feature/x&state=pending")
+    assert numbers_of(page) == [2]
+    assert {"name": "branch", "value": "feature/x"}.items() <= page.all("input")[0].items()
+    assert [each["value"] for each in page.all("option") if "selected" in each] == ["pending"]
+
+
+async def test_a_filter_that_nothing_meets_leads_back(hand: Hand, visitor: Visitor) -> None:
+    await hand.run({"a--one": "red"})
+    page = await visitor.page("/projects/shop?branch=nowhere")
+    assert "No build is like that" in page.text
+    assert "/projects/shop" in page.links
+
+
+async def test_pages_of_builds_meet_and_keep_the_filter(hand: Hand, visitor: Visitor) -> None:
+    for _ in range(32):
+        build = await hand.open(["a--one"])
+        await cancel_build(hand.db, hand.kinds, build.id, Cancel("Ada", "enough"))
+    first = await visitor.page("/projects/shop?state=cancelled")
+    link = first.next_link()
+    assert link is not None
+    assert "state=cancelled" in link
+    second = await visitor.page(link)
+    assert numbers_of(first) + numbers_of(second) == list(range(32, 0, -1))
+
+
+async def test_branch_and_message_cannot_become_markup(hand: Hand, visitor: Visitor) -> None:
+    await hand.open(["a--one"], branch=HOSTILE, message=f"{HOSTILE}\nmore")
+    page = await visitor.page("/projects/shop")
+    assert page.all("script") == []
+    assert page.text.count(HOSTILE) == 2
+    filtered = await visitor.page(f"/projects/shop?branch={HOSTILE}")
+    assert filtered.all("script") == []
+    assert filtered.all("input")[0]["value"] == HOSTILE
+
+
+async def test_a_project_that_is_not_there_is_a_page_that_says_so(visitor: Visitor) -> None:
+    page = await visitor.page("/projects/nobody", status=404)
+    assert "There is no such project" in page.text
+    assert "nobody" in page.text
+
+
+async def test_a_state_that_does_not_exist_is_refused_in_words(
+    hand: Hand, visitor: Visitor
+) -> None:
+    page = await visitor.page("/projects/shop?state=splendid", status=422)
+    assert "The request is malformed" in page.text
