@@ -97,6 +97,13 @@ class BuildAnswer(Answer):
     build: Build
 
 
+class DecidedBuild(Answer):
+    """The build after a decision, and how many snapshots it was taken on."""
+
+    build: Build
+    decided: int
+
+
 class CaptureError(Answer):
     """Why a story could not be captured."""
 

@@ -1,7 +1,7 @@
 """The server's HTTP API as the client uses it; every request may be sent twice without harm."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +15,7 @@ from storyshelf.client.answers import (
     Answer,
     Build,
     BuildAnswer,
+    DecidedBuild,
     Limits,
     OpenedBuild,
     Problem,
@@ -137,6 +138,32 @@ class Api:
             if page.next is None or not page.items:
                 return tuple(found)
             query = {**query, "after": page.next}
+
+    async def decide(
+        self, slug: str, number: int, decision: str, named: Sequence[Snapshot] | None
+    ) -> DecidedBuild:
+        """Decide these snapshots, all or none, or (None) whatever is undecided.
+
+        A snapshot that somebody else has decided since it was read is refused by the server.
+        """
+        path = f"/api/v1/projects/{slug}/builds/{number}/decisions"
+        if named is None:
+            body: dict[str, object] = {"decision": decision, "all": True}
+        else:
+            seen = [{"id": one.id, "seen": one.decision} for one in named]
+            body = {"decision": decision, "snapshots": seen}
+        return _read(DecidedBuild, await self._send(_Request("POST", path, json=body)))
+
+    async def cancel(self, slug: str, number: int, reason: str | None) -> Build:
+        """End a build that has not ended."""
+        path = f"/api/v1/projects/{slug}/builds/{number}/cancel"
+        answer = await self._send(_Request("POST", path, json={"reason": reason}))
+        return _read(BuildAnswer, answer).build
+
+    async def capture_again(self, slug: str, number: int) -> Build:
+        """Have an ended build captured anew."""
+        path = f"/api/v1/projects/{slug}/builds/{number}/capture-again"
+        return _read(BuildAnswer, await self._send(_Request("POST", path))).build
 
     async def _send(self, request: _Request) -> httpx.Response:
         """Send until there is an answer that stays, or raise what to say about it."""
