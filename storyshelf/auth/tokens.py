@@ -12,7 +12,7 @@ from storyshelf.ids import ProjectId, TokenId
 PREFIX = "ssp_"
 SECRET_BYTES = 32
 HINT_LENGTH = 8  # of the shown token: enough to tell two apart, useless to guess the rest
-SHAPE = re.compile(r"^ssp_[A-Za-z0-9_-]{43}$")
+SHAPE = re.compile(r"ssp_[A-Za-z0-9_-]{43}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,6 @@ def parse_bearer(header: str | None) -> bytes:
     if not header:
         raise UnknownTokenError("No project token was sent")
     scheme, _, text = header.partition(" ")
-    if scheme.lower() != "bearer" or not SHAPE.match(text.strip()):
+    if scheme.lower() != "bearer" or not SHAPE.fullmatch(text.strip()):
         raise UnknownTokenError("What was sent is not a project token")
     return hash_of(text.strip())

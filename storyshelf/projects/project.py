@@ -8,7 +8,7 @@ from storyshelf.errors import BadInputError, ConflictError, NotFoundError
 from storyshelf.ids import ProjectId
 from storyshelf.projects.options import ProjectOptions
 
-SLUG = re.compile(r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")  # it becomes a host name's label
+SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")  # it becomes a host name's label
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,6 @@ class NoSuchProjectError(NotFoundError):
 
 def parse_slug(text: str) -> str:
     """Return the slug as it is, or refuse it."""
-    if not SLUG.match(text):
+    if not SLUG.fullmatch(text):
         raise BadSlugError(text)
     return text
