@@ -20,6 +20,7 @@ COUNTED = (
     "errored",
     "skipped",
 )
+FIRST_BUILD = "first build"  # the rule
 MAX_MESSAGE_LINES = 12  # of one story's error; its page has the rest
 
 Tone = Literal["good", "bad", "attention", "plain", "faint"]
@@ -41,10 +42,14 @@ class Line:
 
 
 def summary(build: Build, snapshots: Sequence[Snapshot], code: ExitCode) -> tuple[Line, ...]:
-    """Name every story that is errored, changed, added, removed or unstable, with its link."""
+    """Name every story that is errored, changed, added, removed or unstable, with its link.
+
+    Except the added ones of a first build, which are all that there is, and accepted by rule.
+    """
     head = f"Build {build.number} on {clean(build.branch)} {verdict_sentence(build)}"
     lines = [Line(head, _TONES.get(build.state, "bad")), Line(f"  {build.url}")]
-    for verdict in TO_LOOK_AT:
+    told = [each for each in TO_LOOK_AT if each != "added" or build.rule != FIRST_BUILD]
+    for verdict in told:
         lines += _group(verdict, [each for each in snapshots if each.verdict == verdict])
     lines += [Line(""), Line(counts_sentence(build), "faint"), Line(f"Exit code {code}", "faint")]
     return tuple(lines)
@@ -98,7 +103,7 @@ def _named(snapshot: Snapshot) -> str:
 
 
 def _by_rule(build: Build) -> str:
-    if build.rule == "first build":
+    if build.rule == FIRST_BUILD:
         return ": the first build of a project is its baseline"
     return f" by rule: {clean(build.rule)}" if build.rule else ": every change was accepted"
 

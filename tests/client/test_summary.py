@@ -119,3 +119,11 @@ def test_a_build_shows_its_state_its_count_and_the_time_left() -> None:
 
 def test_a_build_without_an_estimate_promises_nothing() -> None:
     assert step_of_build(a_build("queued")) == Step("Build 12", 0, 0, "queued")
+
+
+def test_a_first_build_does_not_list_every_story_there_is() -> None:
+    build = a_build("accepted", rule="first build")
+    lines = summary(build, snapshots(a_snapshot("added"), a_snapshot("errored")), ExitCode.OK)
+    told = [line.text for line in lines]
+    assert "Errored (1)" in told
+    assert "Added (1)" not in told
