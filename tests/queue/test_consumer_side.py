@@ -15,7 +15,7 @@ from storyshelf.queue.consumer_side import ConsumerOptions, ConsumerSide
 from storyshelf.queue.job import Outcome
 from storyshelf.queue.job_kind import JobKind, JobKinds, Settling, Work
 from storyshelf.queue.lease_times import LeaseTimes
-from tests.queue.builders import ANN, a_job, enqueued, run, table, until
+from tests.queue.builders import ANN, a_job, enqueued, let_deferred_jobs_be_due, run, table, until
 from tests.queue.kinds import Told, a_kind
 
 NO_POLLING = Cadence(idle_s=3600, active_s=3600)  # what starts in time was started by a hint
@@ -63,7 +63,7 @@ async def test_a_local_enqueue_starts_without_a_poll(db: Database) -> None:
     async with at_work(a_side(db, a_kind(told), cadence=NO_POLLING)) as side:
         await until(lambda: side.hints.is_connected and side.fetcher.running == 0)
         await enqueued(db, *[a_job()] * 20)
-        await until(lambda: len(told.applied) == 20)
+        await until(lambda: len(told.applied) >= 20)
 
 
 async def test_a_hint_from_another_process_starts_work_without_a_poll(
@@ -78,7 +78,7 @@ async def test_a_hint_from_another_process_starts_work_without_a_poll(
     ):
         await until(lambda: side.hints.is_connected and other.hints.is_connected)
         await enqueued(elsewhere, a_job())
-        await until(lambda: len(told.applied) == 1)
+        await until(lambda: len(told.applied) >= 1)
     await elsewhere.close()
 
 
@@ -88,7 +88,7 @@ async def test_with_every_hint_lost_the_poll_finds_the_work(db: Database) -> Non
     async with at_work(side):
         db.announce = lambda _words: None
         await enqueued(db, a_job())
-        await until(lambda: len(told.applied) == 1)
+        await until(lambda: len(told.applied) >= 1)
 
 
 async def test_a_cancel_elsewhere_stops_the_handler_by_its_hint(
@@ -119,7 +119,7 @@ async def test_a_job_of_a_dead_consumer_is_taken_over(db: Database) -> None:
         await store.claim(tx, ConsumerId("dead"), {"capture@x": 1}, LeaseTimes().lease_for)
     await run(db, "UPDATE jobs SET lease_expires_at = now() - interval '1 second'")
     async with at_work(a_side(db, a_kind(told))):
-        await until(lambda: len(told.applied) == 1)
+        await until(lambda: len(told.applied) >= 1)
     assert [row["outcome"] for row in await table(db, "job_attempts")] == ["lost", "completed"]
 
 
@@ -136,7 +136,7 @@ async def test_a_stop_gives_back_what_is_unfinished_and_the_next_one_ends_it(
     rows = await table(db, "jobs")
     assert [(row["state"], row["charged"]) for row in rows] == [("queued", 0)] * 2
     async with at_work(a_side(db, a_kind(told))):
-        await until(lambda: len(told.applied) == 2)
+        await until(lambda: len(told.applied) >= 2)
 
 
 async def test_many_jobs_with_retries_each_end_exactly_once(db: Database) -> None:
@@ -149,9 +149,8 @@ async def test_many_jobs_with_retries_each_end_exactly_once(db: Database) -> Non
     kind = a_kind(told, fails_at_first, settling=Settling.TOGETHER)
     await enqueued(db, *[a_job(payload={"shard": number}) for number in range(60)])
     async with at_work(a_side(db, kind)):
-        await until(lambda: len(told.applied) == 40)
-        await run(db, "UPDATE jobs SET run_at = now() WHERE state = 'deferred'")
-        await until(lambda: len(told.applied) == 60)
+        while await table(db, "jobs"):
+            await let_deferred_jobs_be_due(db)
     assert sorted(result for _, result in told.applied) == list(range(60))
-    assert await table(db, "jobs") == []
+    assert len(await table(db, "jobs_done")) == 60
     assert len(await table(db, "job_attempts")) == 80
