@@ -6,6 +6,7 @@ from datetime import datetime
 from storyshelf.shards.eta import Eta
 
 MINUTE_S = 60
+MINUTES_AN_HOUR = 60
 HOUR_S = 60 * MINUTE_S
 DAY_S = 24 * HOUR_S
 JUST_NOW_S = 10
@@ -25,7 +26,9 @@ class When:
 
 def when(moment: datetime, now: datetime) -> When:
     """Return a moment as it is told from now."""
-    return When(moment.isoformat(), ago(moment, now), f"{moment:%d %B %Y, %H:%M:%S} UTC")
+    return When(
+        moment.isoformat(), ago(moment, now), f"{moment:%d %B %Y, %H:%M:%S} UTC".lstrip("0")
+    )
 
 
 def when_at_all(moment: datetime | None, now: datetime) -> When | None:
@@ -59,9 +62,10 @@ def span(seconds: float) -> str:
         return f"{seconds * 1000:.0f} ms"
     if seconds < MINUTES_FROM_S:
         return f"{seconds:.1f} s".replace(".0 s", " s")
+    minutes, over_s = divmod(round(seconds), MINUTE_S)
     if seconds < HOUR_S:
-        return f"{seconds // MINUTE_S:.0f} min {seconds % MINUTE_S:.0f} s"
-    return f"{seconds // HOUR_S:.0f} h {seconds % HOUR_S // MINUTE_S:.0f} min"
+        return f"{minutes} min {over_s} s"
+    return f"{minutes // MINUTES_AN_HOUR} h {minutes % MINUTES_AN_HOUR} min"
 
 
 def left(eta: Eta) -> str:
@@ -70,7 +74,8 @@ def left(eta: Eta) -> str:
     low, likely, high = (
         max(1, round(value / length_s)) for value in (eta.low_s, eta.likely_s, eta.high_s)
     )
-    return f"about {likely} {unit} left ({low}–{high} {unit})"  # noqa: RUF001  # a range
+    spread = f" ({low}–{high} {unit})" if low < high else ""  # noqa: RUF001  # a range
+    return f"about {likely} {unit} left{spread}"
 
 
 def rate(per_second: float) -> str:

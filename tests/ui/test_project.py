@@ -12,9 +12,7 @@ def numbers_of(page: Page) -> list[int]:
     return [int(link.rsplit("/", 1)[1]) for link in found]
 
 
-async def test_a_project_without_builds_says_what_to_do_next(
-    hand: Hand, visitor: Visitor
-) -> None:
+async def test_a_project_without_builds_says_what_to_do_next(hand: Hand, visitor: Visitor) -> None:
     page = await visitor.page("/projects/shop")
     assert "storyshelf storybook-static" in page.text
     assert "STORYSHELF_PROJECT_TOKEN" in page.text
