@@ -1,7 +1,6 @@
 """Cancel a build: its own end first, then, in their own lock order, its jobs and shards."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 
 from storyshelf.audit import store as audit
 from storyshelf.builds import store
@@ -12,8 +11,7 @@ from storyshelf.queue import store as queue
 from storyshelf.queue.job import Outcome
 from storyshelf.queue.job_kind import JobKinds
 
-SWEEP_WITHIN = timedelta(days=1)  # a sweep repeats what a crash between the two steps left undone
-SWEEP_LIMIT = 200
+SWEEP_LIMIT = 200  # of one pass; what it has asked to stop is not found by the next
 CANCELLED = "the build was cancelled"
 
 
@@ -66,10 +64,10 @@ async def cancel_older(db: Database, kinds: JobKinds, build: Build) -> None:
 
 
 async def sweep_cancelled(db: Database, kinds: JobKinds) -> None:
-    """Cancel what a crash left of builds that were cancelled: the second step, repeated."""
+    """Cancel what a crash left of builds that moved on: the second step, repeated."""
     async with db.transaction() as tx:
-        ended = await store.lately_ended(tx, SWEEP_WITHIN, SWEEP_LIMIT)
-    for build in ended:
+        builds = await store.left_running(tx, SWEEP_LIMIT)
+    for build in builds:
         await _cancel_jobs(db, kinds, build)
 
 

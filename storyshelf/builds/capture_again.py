@@ -52,8 +52,8 @@ async def retry_shard(db: Database, build_id: BuildId, number: int, actor: str) 
             raise NothingToRetryError(build.number, number, f"the build is {build.state}")
         if ShardState.OPEN not in shard_store.NEXT_STATES[shard.state]:
             raise NothingToRetryError(build.number, number, f"it is {shard.state}")
-        capturing = await _next_generation(tx, build)
         await shard_store.reopen(tx, shard.id)
+        capturing = await _next_generation(tx, build)
         (job_id,) = await queue.enqueue(tx, [capture_job(capturing, shard.id)])
         assert job_id is not None, "a closed shard has no live job"
         await shard_store.set_jobs(tx, {shard.id: job_id})
@@ -83,6 +83,8 @@ async def cancel_shard(
 async def _next_generation(tx: Tx, build: Build) -> Build:
     to = build.generation + 1
     assert build.planned_generation is not None, "a build with shards was planned"
+    # More than the one that was reopened, where a consumer has not yet let go of a cancelled one.
+    open_shards = await shard_store.count_open(tx, build.id, build.planned_generation)
     capturing = await store.move(
         tx,
         build,
@@ -90,7 +92,7 @@ async def _next_generation(tx: Tx, build: Build) -> Build:
         state_reason=None,
         generation=to,
         planned_generation=to,
-        open_shards=1,
+        open_shards=open_shards,
         finalise_job_id=None,
     )
     await shard_store.carry_over(tx, build.id, build.planned_generation, to)

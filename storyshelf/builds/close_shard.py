@@ -1,20 +1,21 @@
 """Close shards, and start the one finalise job of a build when its last shard closes."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from storyshelf.builds import shard_store, store
-from storyshelf.builds.build import Build
+from storyshelf.builds.build import Build, BuildState
 from storyshelf.builds.jobs import capture_job, finalise_job
 from storyshelf.builds.shard_store import Shard, ShardState
 from storyshelf.db.engine import Tx
-from storyshelf.ids import ShardId
+from storyshelf.ids import BuildId, ShardId
 from storyshelf.queue import store as queue
 from storyshelf.snapshots import store as snapshots
 
 MAX_ROUNDS_WITHOUT_RESULT = 3  # a shard that brings nothing in three rounds will not in a fourth
 NOTHING_CAME = f"{MAX_ROUNDS_WITHOUT_RESULT} rounds brought no new result"
+LEFT_BEHIND = "the build was cancelled or captured again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +30,17 @@ class Closing:
 async def close_captured(tx: Tx, ids: Sequence[ShardId]) -> None:
     """Close shards whose capture job completed; one with snapshots still planned goes round again.
 
-    The new round is a new, uncharged job. A shard whose rounds bring nothing is closed as failed.
+    The new round is a new, uncharged job. A shard whose rounds bring nothing is closed as failed,
+    and one that its build has left behind as cancelled.
     """
     locked = await shard_store.lock_open(tx, ids)
     left = await snapshots.planned_counts(tx, [shard.id for shard in locked])
-    again = [shard for shard in locked if shard.id in left]
-    worth_it = [s for s in again if s.rounds_without_result + 1 < MAX_ROUNDS_WITHOUT_RESULT]
-    closings = [
-        Closing(shard.id, ShardState.DONE)
-        if shard.id not in left
-        else Closing(shard.id, ShardState.FAILED, NOTHING_CAME)
-        for shard in locked
-        if shard not in worth_it
-    ]
-    for shard in worth_it:
+    builds = {build_id: await store.by_id(tx, build_id) for build_id in _builds_of(locked, left)}
+    again = [shard for shard in locked if _is_worth_it(shard, left, builds)]
+    for shard in again:
         await shard_store.count_round(tx, shard.id, shard.rounds_without_result + 1)
-    await close(tx, closings)
-    await _go_round(tx, worth_it)
+    await close(tx, [_closing(s, left, builds) for s in locked if s not in again])
+    await _go_round(tx, again, builds)
 
 
 async def close(tx: Tx, closings: Sequence[Closing]) -> None:
@@ -80,11 +75,32 @@ async def start_finalising(tx: Tx, builds: Sequence[Build]) -> None:
         await store.set_finalise_job(tx, build, job_id)
 
 
-async def _go_round(tx: Tx, shards: Sequence[Shard]) -> None:
-    if not shards:
-        return
-    builds = [await store.by_id(tx, shard.build_id) for shard in shards]
-    jobs = [capture_job(b, shard.id) for b, shard in zip(builds, shards, strict=True)]
+def _builds_of(shards: Sequence[Shard], left: Mapping[ShardId, int]) -> Sequence[BuildId]:
+    return sorted({shard.build_id for shard in shards if shard.id in left})
+
+
+def _is_worth_it(
+    shard: Shard, left: Mapping[ShardId, int], builds: Mapping[BuildId, Build]
+) -> bool:
+    if shard.id not in left or _was_left_behind(shard, builds[shard.build_id]):
+        return False
+    return shard.rounds_without_result + 1 < MAX_ROUNDS_WITHOUT_RESULT
+
+
+def _was_left_behind(shard: Shard, build: Build) -> bool:
+    return build.state is not BuildState.CAPTURING or build.generation != shard.generation
+
+
+def _closing(shard: Shard, left: Mapping[ShardId, int], builds: Mapping[BuildId, Build]) -> Closing:
+    if shard.id not in left:
+        return Closing(shard.id, ShardState.DONE)
+    if _was_left_behind(shard, builds[shard.build_id]):
+        return Closing(shard.id, ShardState.CANCELLED, LEFT_BEHIND)
+    return Closing(shard.id, ShardState.FAILED, NOTHING_CAME)
+
+
+async def _go_round(tx: Tx, shards: Sequence[Shard], builds: Mapping[BuildId, Build]) -> None:
+    jobs = [capture_job(builds[shard.build_id], shard.id) for shard in shards]
     job_ids = await queue.enqueue(tx, jobs)
     placed = zip(shards, job_ids, strict=True)
     await shard_store.set_jobs(tx, {shard.id: job_id for shard, job_id in placed if job_id})

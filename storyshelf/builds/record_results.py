@@ -38,10 +38,12 @@ async def read_work(tx: Tx, payload: ShardPayload) -> ShardWork:
 
 async def record(tx: Tx, work: ShardWork, results: Sequence[SnapshotResult]) -> None:
     """Write results whose blobs are synced; repeated or late ones change nothing."""
+    if not results:
+        return
+    await shard_store.count_round(tx, work.payload.shard_id, 0)  # shards before snapshots
     await blob_rows.remember(tx, work.build.project_id, _blobs_of(results))
     accepts = {Verdict.ADDED: FIRST_BUILD} if work.build.rule == FIRST_BUILD else {}
     await snapshots.write_results(tx, results, accepts)
-    await shard_store.count_round(tx, work.payload.shard_id, 0)
 
 
 def _blobs_of(results: Sequence[SnapshotResult]) -> dict[BlobKey, int]:

@@ -53,6 +53,8 @@ COLUMNS = tuple(getattr(ShardRow, field.name) for field in fields(Shard))
 
 async def add(tx: Tx, build_id: BuildId, generation: int, sizes: Sequence[int]) -> Sequence[Shard]:
     """Open shards numbered from 1; `sizes` says how many snapshots each holds."""
+    if not sizes:
+        return []
     made = await tx.execute(
         insert(ShardRow).returning(*COLUMNS, sort_by_parameter_order=True),
         [
@@ -176,13 +178,22 @@ async def reopen(tx: Tx, shard_id: ShardId) -> None:
     )
 
 
+async def count_open(tx: Tx, build_id: BuildId, generation: int) -> int:
+    """Return how many shards have not closed."""
+    return await _count(tx, build_id, generation, ShardState.OPEN)
+
+
 async def count_unsuccessful(tx: Tx, build_id: BuildId, generation: int) -> int:
     """Return how many shards failed; a cancelled one counts as failed."""
+    return await _count(tx, build_id, generation, ShardState.FAILED, ShardState.CANCELLED)
+
+
+async def _count(tx: Tx, build_id: BuildId, generation: int, *states: ShardState) -> int:
     found = await tx.execute(
         select(func.count()).where(
             ShardRow.build_id == build_id,
             ShardRow.generation == generation,
-            ShardRow.state.in_([ShardState.FAILED, ShardState.CANCELLED]),
+            ShardRow.state.in_(states),
         )
     )
     return int(found.scalar_one())

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Row, exists, func, insert, literal, or_, select, update
+from sqlalchemy import Row, exists, func, insert, literal, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from storyshelf.builds.build import (
@@ -22,6 +22,7 @@ from storyshelf.db.tables import (
     BuildRow,
     BundleFileRow,
     EnvironmentRow,
+    JobRow,
     ProjectBlobRow,
     ProjectRow,
 )
@@ -351,16 +352,19 @@ async def stale_uploads(tx: Tx, after: timedelta, limit: int) -> Sequence[Build]
     return [_build(row) for row in rows]
 
 
-async def lately_ended(tx: Tx, within: timedelta, limit: int) -> Sequence[Build]:
-    """Return builds cancelled or failed lately, whose jobs may still have to be ended."""
+async def left_running(tx: Tx, limit: int) -> Sequence[Build]:
+    """Return builds that moved on while jobs of an older generation of theirs were left alone.
+
+    Asked of the queue's table, which is small: builds are as many as there ever were.
+    """
+    was_left = (
+        exists()
+        .where(JobRow.build_id == BuildRow.id)
+        .where(JobRow.generation < BuildRow.generation)
+        .where(JobRow.cancel_requested_at.is_(None))
+    )
     rows = await tx.execute(
-        select(*COLUMNS)
-        .where(
-            or_(BuildRow.state == BuildState.CANCELLED, BuildRow.state == BuildState.FAILED),
-            BuildRow.ended_at > func.now() - literal(within),
-        )
-        .order_by(BuildRow.id)
-        .limit(limit)
+        select(*COLUMNS).where(BuildRow.generation > 1, was_left).order_by(BuildRow.id).limit(limit)
     )
     return [_build(row) for row in rows]
 

@@ -14,7 +14,7 @@ from PIL import Image
 
 from storyshelf.builds import intake, plan_build, record_results, shard_store, store
 from storyshelf.builds.build import Build, BuildState
-from storyshelf.builds.jobs import FINALISE, parse_capture
+from storyshelf.builds.jobs import parse_capture, parse_finalise
 from storyshelf.builds.kinds import build_kinds
 from storyshelf.bundle.index import Story, parse_index
 from storyshelf.bundle.manifest import BundledFile, Manifest
@@ -24,8 +24,9 @@ from storyshelf.ids import BlobKey, ConsumerId, EnvironmentId, StoryId
 from storyshelf.projects import store as projects
 from storyshelf.projects.project import Project
 from storyshelf.queue import store as queue
-from storyshelf.queue.job import Completed, EndedJob, Ending, Lease, Outcome
-from storyshelf.queue.job_kind import JobKinds, Settled
+from storyshelf.queue.job import Completed, Ending, Lease, Outcome
+from storyshelf.queue.job_kind import JobKind, JobKinds, Settled
+from storyshelf.queue.settler import GOES_BACK
 from storyshelf.snapshots.snapshot import (
     CaptureError,
     Diff,
@@ -38,6 +39,7 @@ from storyshelf.snapshots.snapshot import (
 from storyshelf.storage.blobs import Blobs, key_of
 
 ENVIRONMENT = EnvironmentId("test")
+CAPTURE_LANE = f"capture@{ENVIRONMENT}"
 CONSUMER = ConsumerId("by hand")
 LEASE = timedelta(seconds=60)
 Look = Mapping[str, str]  # story id -> what its picture shows
@@ -89,12 +91,16 @@ class Hand:
         """Settle as the runner does: the fenced move, then `apply` or `ended`, in one commit."""
         async with self.db.transaction() as tx:
             (settled,) = await queue.settle(tx, [(lease, ending)])
-            kind = self.kinds.find(lease.kind)
-            assert kind is not None
-            if isinstance(ending, Completed):
-                await kind.apply(tx, [Settled(lease, parsed, ending.result)])
-            elif settled.outcome in {Outcome.FAILED, Outcome.DROPPED, Outcome.CANCELLED}:
-                await kind.ended(tx, [ended_of(lease)], settled.outcome, "told so")
+            if settled.outcome is Outcome.COMPLETED:
+                assert isinstance(ending, Completed)
+                await self.kind(lease.kind).apply(tx, [Settled(lease, parsed, ending.result)])
+            elif settled.outcome not in GOES_BACK:
+                await self.kinds.ended(tx, [settled.job], settled.outcome, settled.error)
+
+    def kind(self, name: str) -> JobKind:
+        found = self.kinds.find(name)
+        assert found is not None
+        return found
 
     async def plan(
         self,
@@ -105,6 +111,18 @@ class Hand:
         shard_cost_ms: int = 60_000,
     ) -> None:
         lease = await self.claim("plan")
+        made = await self.planned(build, stories, parameters, shard_cost_ms=shard_cost_ms)
+        await self.settle(lease, Completed(made))
+
+    async def planned(
+        self,
+        build: Build,
+        stories: Sequence[str],
+        parameters: Mapping[str, Mapping[str, Any]] | None = None,
+        *,
+        shard_cost_ms: int = 60_000,
+    ) -> plan_build.Plan:
+        """Do what the handler of a plan job does, up to its result."""
         async with self.db.transaction() as tx:
             fresh = await store.by_id(tx, build.id)
             await store.move(tx, fresh, BuildState.PLANNING)
@@ -113,17 +131,28 @@ class Hand:
             )
         listed = parse_index(index_of(stories), "index.json").stories if stories else ()
         content = plan_build.BundleContent(listed, read_parameters(listed, parameters or {}))
-        await self.settle(lease, Completed(plan_build.plan(content, around)))
+        return plan_build.plan(content, around)
 
     async def capture(self, build: Build, look: Look) -> None:
         """Take every open shard of the build and record what its stories look like."""
         for _ in await self.open_shards(build):
-            lease = await self.claim(f"capture@{ENVIRONMENT}")
-            payload = parse_capture(lease.payload)
-            async with self.db.transaction() as tx:
-                work = await record_results.read_work(tx, payload)
-            await self.record(lease, work, [await self.shot(s, look) for s in work.snapshots])
-            await self.settle(lease, Completed(None), payload)
+            await self.capture_one(look)
+
+    async def capture_one(self, look: Look) -> None:
+        """Take one shard, record those of its stories that have a look, and end the job."""
+        lease = await self.claim(CAPTURE_LANE)
+        await self.shoot(lease, look)
+        await self.settle(lease, Completed(None), parse_capture(lease.payload))
+
+    async def shoot(self, lease: Lease, look: Look) -> None:
+        """Record the claimed shard's stories that have a look."""
+        work = await self.work_of(lease)
+        shown = [one for one in work.snapshots if one.key.story_id in look]
+        await self.record(lease, work, [await self.shot(one, look) for one in shown])
+
+    async def work_of(self, lease: Lease) -> record_results.ShardWork:
+        async with self.db.transaction() as tx:
+            return await record_results.read_work(tx, parse_capture(lease.payload))
 
     async def record(
         self, lease: Lease, work: record_results.ShardWork, results: Sequence[SnapshotResult]
@@ -159,9 +188,7 @@ class Hand:
 
     async def finalise(self, build: Build) -> Build:
         lease = await self.claim("build")
-        kind = self.kinds.find(FINALISE)
-        assert kind is not None
-        await self.settle(lease, Completed(None), kind.parse(lease.payload))
+        await self.settle(lease, Completed(None), parse_finalise(lease.payload))
         return await self.fresh(build)
 
     async def run(self, look: Look, branch: str = "main") -> Build:
@@ -222,9 +249,3 @@ def read_parameters(
 
 async def chunks(content: bytes) -> AsyncIterator[bytes]:
     yield content
-
-
-def ended_of(lease: Lease) -> EndedJob:
-    return EndedJob(
-        lease.job_id, lease.kind, lease.payload, lease.project_id, lease.build_id, lease.generation
-    )
