@@ -5,8 +5,8 @@ from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Row, exists, func, insert, literal, select, update
-from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy import Row, exists, func, literal, select, update
+from sqlalchemy.dialects.postgresql import insert
 
 from storyshelf.builds.build import (
     NEXT_STATES,
@@ -372,7 +372,7 @@ async def left_running(tx: Tx, limit: int) -> Sequence[Build]:
 async def know_environment(tx: Tx, environment: EnvironmentId, facts: Mapping[str, str]) -> None:
     """Write down what an environment's fingerprint stands for."""
     await tx.execute(
-        upsert(EnvironmentRow)
+        insert(EnvironmentRow)
         .values(id=environment, facts=dict(facts))
         .on_conflict_do_nothing(index_elements=[EnvironmentRow.id])
     )
