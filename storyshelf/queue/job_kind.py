@@ -38,6 +38,10 @@ class Work(Protocol):
         """
         ...
 
+    async def note(self, write: Callable[[Tx], Awaitable[None]]) -> None:
+        """Run `write` as `record` does, for what is no result: the attempt stays charged."""
+        ...
+
 
 class Handle(Protocol):
     """Do the work, in no transaction; return what `apply` writes, or raise."""

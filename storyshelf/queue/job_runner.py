@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import structlog
@@ -32,6 +33,7 @@ from storyshelf.queue.store.cancel import CANCELLED_ON_REQUEST
 CANCEL_WITHIN_S = 4.0  # with `deadline.STOP_WITHIN_S` still inside a lease's margin
 
 log = structlog.get_logger(__name__)
+Renew = Callable[[Tx, Lease, timedelta], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +57,22 @@ class AttemptWork:
 
     async def record(self, write: Callable[[Tx], Awaitable[None]]) -> None:
         """See Work."""
+        await self._fenced(store.renew_for_write, write)
+        self.hold.has_recorded = True
+        self.failpoint(Place.AFTER_PROGRESS)
+
+    async def note(self, write: Callable[[Tx], Awaitable[None]]) -> None:
+        """See Work."""
+        await self._fenced(store.renew_for_note, write)
+
+    async def _fenced(self, renew: Renew, write: Callable[[Tx], Awaitable[None]]) -> None:
         if self.hold.why is not None:
             raise LeaseLostError(self.lease.job_id, self.lease.attempt)
         sent_at = self.clock.monotonic()
         async with self.db.transaction() as tx:
-            await store.renew_for_write(tx, self.lease, self.times.lease_for)
+            await renew(tx, self.lease, self.times.lease_for)
             await write(tx)
         self.hold.renewed(sent_at)
-        self.hold.has_recorded = True
-        self.failpoint(Place.AFTER_PROGRESS)
 
 
 @dataclass(frozen=True, slots=True)

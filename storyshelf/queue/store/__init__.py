@@ -21,9 +21,10 @@ from storyshelf.queue.store.consumers import (
 from storyshelf.queue.store.enqueue import enqueue
 from storyshelf.queue.store.expire import end_overdue, overdue_jobs, requeue_expired
 from storyshelf.queue.store.reads import Attempt, LiveJob, attempts_of, is_live, live_jobs
-from storyshelf.queue.store.renew import Standing, check, renew, renew_for_write
+from storyshelf.queue.store.renew import Standing, check, renew, renew_for_note, renew_for_write
 from storyshelf.queue.store.rows import SettledJob
 from storyshelf.queue.store.settle import settle, settled_before
+from storyshelf.queue.store.unserved import end_waiting, unserved_lanes
 
 __all__ = [
     "Attempt",
@@ -40,6 +41,7 @@ __all__ = [
     "check",
     "claim",
     "end_overdue",
+    "end_waiting",
     "enqueue",
     "is_live",
     "live_consumers",
@@ -50,8 +52,10 @@ __all__ = [
     "remove_consumer",
     "remove_silent_consumers",
     "renew",
+    "renew_for_note",
     "renew_for_write",
     "requeue_expired",
     "settle",
     "settled_before",
+    "unserved_lanes",
 ]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 
 from storyshelf.db.engine import Tx
 from storyshelf.ids import JobId, LeaseToken
@@ -52,6 +52,14 @@ SET lease_expires_at = statement_timestamp() + make_interval(secs => :lease_s),
 WHERE id = CAST(:id AS bigint) AND lease_token = CAST(:token AS uuid) AND state = 'running'
 """)
 
+# As durable and as locked, for a write that is no result: an attempt that only said that it began
+# must count, or one that fails at once would be tried for ever.
+RENEW_FOR_NOTE = text("""
+UPDATE jobs
+SET lease_expires_at = statement_timestamp() + make_interval(secs => :lease_s)
+WHERE id = CAST(:id AS bigint) AND lease_token = CAST(:token AS uuid) AND state = 'running'
+""")
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -85,8 +93,20 @@ async def renew_for_write(tx: Tx, lease: Lease, lease_for: timedelta) -> None:
     Raises LeaseLostError when it is no longer ours. The attempt's first call takes its charge
     back: an attempt that got somewhere does not count towards the limit.
     """
+    await _renew_first(tx, RENEW_FOR_WRITE, lease, lease_for)
+
+
+async def renew_for_note(tx: Tx, lease: Lease, lease_for: timedelta) -> None:
+    """Renew the lease as `renew_for_write` does, for a write that is no result: it stays charged.
+
+    Raises LeaseLostError when it is no longer ours.
+    """
+    await _renew_first(tx, RENEW_FOR_NOTE, lease, lease_for)
+
+
+async def _renew_first(tx: Tx, statement: TextClause, lease: Lease, lease_for: timedelta) -> None:
     values = {"id": lease.job_id, "token": lease.token, "lease_s": lease_for.total_seconds()}
-    done = await tx.execute(RENEW_FOR_WRITE, values)
+    done = await tx.execute(statement, values)
     if done.rowcount != 1:
         raise LeaseLostError(lease.job_id, lease.attempt)
 
