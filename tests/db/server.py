@@ -32,7 +32,6 @@ from storyshelf.db.postgres_binaries import (
 
 CHOICE = "STORYSHELF_TEST_POSTGRES"
 PREFIX = "storyshelf-tests-"
-OWNER_LOCK = "owner.lock"
 QUICK = {  # nothing here has to survive a power cut
     "fsync": "off",
     "full_page_writes": "off",
@@ -61,15 +60,16 @@ def running_server() -> Iterator[EmbeddedPostgres]:
 @contextmanager
 def a_data_folder() -> Iterator[Path]:
     """Make a folder that the server's user can reach: pytest's own are closed to others."""
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    unlocked = Path(tempfile.mkdtemp(prefix="storyshelf-unlocked-"))
+    lock = _locked(unlocked)
+    assert lock is not None, "nobody else looks for folders of that name"
+    folder = unlocked.rename(unlocked.with_name(unlocked.name.replace("-unlocked", "-tests")))
     folder.chmod(0o711)
-    lock = _locked(folder)
     try:
         yield folder
     finally:
         shutil.rmtree(folder)
-        if lock is not None:
-            os.close(lock)
+        os.close(lock)
 
 
 def chosen_binaries() -> PostgresBinaries:
@@ -85,7 +85,7 @@ def chosen_binaries() -> PostgresBinaries:
 def clear_leftovers() -> None:
     """End the servers and remove the folders of test processes that were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        lock = _locked(folder) if os.access(folder, os.W_OK) else None
+        lock = _locked(folder)
         if lock is None:
             continue
         for data in folder.glob("pg/data-*"):
@@ -122,11 +122,13 @@ def _end(folder: Path, data: Path) -> None:
 
 
 def _locked(folder: Path) -> int | None:
-    """Hold the folder as this process's own; None if another one lives that does."""
-    descriptor = os.open(folder / OWNER_LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    """Hold the folder itself; None if its owner lives, is another user, or has just removed it."""
+    descriptor = -1
     try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
+    except OSError:
+        if descriptor >= 0:
+            os.close(descriptor)
         return None
     return descriptor
