@@ -103,12 +103,23 @@ def claiming_side(
         places=_places(frame, environment),
         clock=frame.clock,
         draw=random.random,
-        times=LeaseTimes(lease_for=timedelta(seconds=settings.lease_s)),
+        times=lease_times(settings.lease_s),
         cadence=Cadence(idle_s=settings.idle_poll_s, active_s=settings.active_poll_s),
         failpoint=frame.failpoint,
         also_expire=passes(frame.db, kinds, timedelta(hours=settings.upload_expires_h)),
     )
     return ConsumerSide(frame.db, kinds, options)
+
+
+def lease_times(lease_s: float) -> LeaseTimes:
+    """Return the times that go with a lease, in the proportions of the default one of 60 s."""
+    return LeaseTimes(
+        lease_for=timedelta(seconds=lease_s),
+        renew_every_s=lease_s / 4,
+        check_every_s=lease_s / 12,
+        margin_s=lease_s / 6,
+        answer_within_s=lease_s / 6,
+    )
 
 
 def _places(frame: Frame, environment: Environment) -> dict[str, int]:

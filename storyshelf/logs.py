@@ -15,7 +15,10 @@ def configure(level: str, how: Format) -> None:
     shape: structlog.typing.Processor = (
         structlog.processors.JSONRenderer()
         if how == "json"
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        else structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(),
+            exception_formatter=structlog.dev.plain_traceback,  # others show local values: secrets
+        )
     )
     structlog.configure(
         processors=[

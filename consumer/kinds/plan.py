@@ -51,7 +51,7 @@ class PlanHandler:
 
     async def __call__(self, work: Work, parsed: BuildPayload) -> Plan | None:
         """Plan the build."""
-        await work.record(lambda tx: _start_planning(tx, parsed))
+        await work.note(lambda tx: _start_planning(tx, parsed))
         async with self._db.transaction() as tx:
             build = await store.by_id(tx, parsed.build_id)
             files = await store.files_of(tx, build.id)

@@ -27,8 +27,11 @@ const parameters = (() => {
   const ready = async () => {
     while (!window.__STORYBOOK_PREVIEW__) await readiness.nextFrame();
     const preview = window.__STORYBOOK_PREVIEW__;
-    await preview.ready?.();
-    while (!storeOf(preview)?.storyIndex) await readiness.nextFrame(); // before 8 there is no ready()
+    if (preview.ready) {
+      await preview.ready();
+      return preview;
+    }
+    while (!storeOf(preview)?.storyIndex) await readiness.nextFrame(); // before 8
     return preview;
   };
   // 8 keeps the store behind a proxy that warns; the value beside it is the store itself.
