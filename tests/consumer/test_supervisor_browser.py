@@ -28,7 +28,7 @@ from storyshelf.clock import SystemClock
 from storyshelf.ids import ProjectId, StoryId
 from tests.consumer.little_storybook import LittleStory, LittleStorybook, html
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]  # two browsers on a starved machine
 
 ADAS, BENS = ProjectId(1), ProjectId(2)
 LOOPS_FOR_EVER = LittleStory("await new Promise((done) => setTimeout(done, 50)); while (1) ;")
