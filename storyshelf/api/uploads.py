@@ -1,7 +1,6 @@
 """The upload of a build: open, send what is missing, seal; every step may be repeated."""
 
 from fastapi import APIRouter, Request, Response
-from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from storyshelf.api.builds import build_out
@@ -10,11 +9,25 @@ from storyshelf.builds import intake
 from storyshelf.builds.cancel_build import cancel_older
 from storyshelf.builds.store import NewBuild
 from storyshelf.bundle.manifest import parse_manifest
+from storyshelf.errors import BadInputError
 from storyshelf.ids import BlobKey
 from storyshelf.storage.blobs import WrongContentError
 from storyshelf.web.caller import WithBuild, WithParts, WithProject
 
 router = APIRouter(prefix="/projects/{slug}/builds", tags=["uploads"])
+
+
+class LengthNotDeclaredError(BadInputError):
+    """A file that is sent without saying how long it is."""
+
+    http_status = 411
+
+    def __init__(self, key: BlobKey) -> None:
+        super().__init__(
+            "The length of the content must be declared",
+            where=f"blob {key}",
+            next_step="Send a Content-Length; what is shorter or longer is refused.",
+        )
 
 
 @router.post("", status_code=201, responses={200: {"model": OpenedBuild}})
@@ -41,7 +54,7 @@ async def put_blob(build: WithBuild, parts: WithParts, sha256: str, request: Req
     if await intake.has_file(parts.db, build, key):
         return Response(status_code=200)
     if "content-length" not in request.headers:
-        raise HTTPException(411, "The length of the content must be declared")
+        raise LengthNotDeclaredError(key)
     try:
         await intake.receive_file(parts.db, parts.blobs, build, key, request.stream())
     except ClientDisconnect as error:

@@ -3,21 +3,28 @@
 from collections.abc import Callable
 from http import HTTPStatus
 
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from storyshelf.web.problems import Problem
+from storyshelf.web.problems import Problem, ProblemError
 
 MAX_JSON_BYTES = 1 << 20
 MANIFEST_BYTES_A_FILE = 1_300  # a path of 1,024 bytes, a hash, a size, and JSON around them
 
 
-class BodyTooLargeError(HTTPException):
-    """More bytes came than this path takes; an HTTPException, since FastAPI lets those pass."""
+class BodyTooLargeError(ProblemError):
+    """More bytes came than this path takes."""
 
-    def __init__(self, limit: int) -> None:
-        detail = f"The body is larger than the {limit:,} bytes allowed here"
-        super().__init__(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail, {"Connection": "close"})
+    def __init__(self, limit: int, path: str) -> None:
+        super().__init__(
+            Problem(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"The body is larger than the {limit:,} bytes allowed here",
+                kind="body-too-large",
+                where=path,
+                next_step="Send less at once; /api/v1/limits lists what is allowed.",
+                headers={"Connection": "close"},  # what still comes is not read
+            )
+        )
 
 
 class BodyLimit:
@@ -34,7 +41,8 @@ class BodyLimit:
             return
         limit = self.limit_of(scope["method"], scope["path"])
         if _declared_length(scope) > limit:
-            await _refuse(limit, scope, receive, send)
+            refused = BodyTooLargeError(limit, scope["path"]).problem.answer()
+            await refused(scope, receive, send)
             return
         await self._counted(limit, scope, receive, send)
 
@@ -46,7 +54,7 @@ class BodyLimit:
             message = await receive()
             received += len(message.get("body", b""))
             if received > limit:
-                raise BodyTooLargeError(limit)
+                raise BodyTooLargeError(limit, scope["path"])
             return message
 
         await self.app(scope, counted, send)
@@ -57,17 +65,3 @@ def _declared_length(scope: Scope) -> int:
         if name == b"content-length" and value.isdigit():
             return int(value)
     return 0
-
-
-async def _refuse(limit: int, scope: Scope, receive: Receive, send: Send) -> None:
-    error = BodyTooLargeError(limit)
-    words = Problem(
-        error.status_code,
-        error.detail,
-        kind="body-too-large",
-        where=scope["path"],
-        next_step="Send less at once; /api/v1/limits lists what is allowed.",
-    )
-    answer = words.answer()
-    answer.headers["Connection"] = "close"  # what still comes is not read
-    await answer(scope, receive, send)

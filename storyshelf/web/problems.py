@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
 
@@ -20,6 +20,8 @@ from storyshelf.errors import StoryshelfError
 MEDIA_TYPE = "application/problem+json"
 MAX_LISTED = 100  # of what is missing: enough to act on, whatever the size of the bundle
 BAD_VALUE = "22"  # the class of SQLSTATEs about a value, such as a NUL in a text
+
+PLAIN_WORDS = {404: "There is nothing at this address", 405: "This address does not take that"}
 
 log = structlog.get_logger()
 
@@ -50,6 +52,14 @@ class Problem:
         return JSONResponse(content, self.status, dict(self.headers), MEDIA_TYPE)
 
 
+class ProblemError(HTTPException):
+    """A problem that is raised below FastAPI's own error handling, which lets only these pass."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.status, problem.what)
+        self.problem = problem
+
+
 Show = Callable[[Request, Problem], Response]  # the API answers in JSON, pages with a page
 
 
@@ -76,7 +86,7 @@ def _handler(
         problem = problem_of(error)
         if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             log.error("request.failed", path=request.url.path, error=str(error)[:500])
-        return show(request, problem)
+        return show(request, replace(problem, where=problem.where or request.url.path))
 
     return handle
 
@@ -108,9 +118,12 @@ def _malformed(error: RequestValidationError) -> Problem:
 
 
 def _http(error: HTTPException) -> Problem:
-    phrase = HTTPStatus(error.status_code).phrase
-    kind = phrase.lower().replace(" ", "-")
-    return Problem(error.status_code, str(error.detail), kind, headers=error.headers or {})
+    if isinstance(error, ProblemError):
+        return error.problem
+    kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
+    what = PLAIN_WORDS.get(error.status_code, str(error.detail))
+    next_step = "Check the address; the API is described at /api/v1/docs."
+    return Problem(error.status_code, what, kind, "", next_step, headers=error.headers or {})
 
 
 def _database(error: Exception) -> Problem:
