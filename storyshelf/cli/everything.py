@@ -27,6 +27,7 @@ from storyshelf.errors import StoryshelfError
 from storyshelf.settings import Settings
 
 READY_WITHIN_S = 60.0
+KILL_AFTER_GRACE_S = 5.0  # who keeps the grace by itself has ended before this
 LOOK_S = 0.2
 ANSWER_S = 5.0
 PYTHON = (sys.executable, "-P", "-m")
@@ -76,7 +77,7 @@ async def everything(order: Order) -> AsyncIterator[Note]:
         )
         database_url = await _enter_database(stack, order, behind)
         slug = await _prepare(order, database_url, url)
-        keeper = Keeper(order.clock, order.say, behind.watch, grace_s)
+        keeper = Keeper(order.clock, order.say, behind.watch, grace_s + KILL_AFTER_GRACE_S)
         server = _server(order, listener.fileno())
         await stack.enter_async_context(keeper.keeping([server]))
         await _require_ready(order.clock, f"http://127.0.0.1:{listener.getsockname()[1]}", server)

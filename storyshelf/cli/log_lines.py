@@ -12,23 +12,16 @@ PIECE_BYTES = 64 * 1024
 
 
 class LogLines:
-    """Follows one log from its present end; what a line says goes on in lines without a stamp."""
+    """Follows one log from its present end."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._position = path.stat().st_size if path.exists() else 0
         self._rest = b""
-        self._is_loud = True  # what is written before logging works is always meant for people
 
     def loud(self) -> list[str]:
-        """Return the new lines of warnings and errors, and what belongs to them."""
-        return [line for line in self._new_lines() if self._passes(line)]
-
-    def _passes(self, line: str) -> bool:
-        stamp = STAMPED.match(line)
-        if stamp is not None:
-            self._is_loud = (stamp["level"] or stamp["json"]) not in QUIET
-        return self._is_loud and bool(line.strip())
+        """Return the new lines of warnings and errors, and all that no logger wrote."""
+        return [line for line in self._new_lines() if line.strip() and _is_loud(line)]
 
     def _new_lines(self) -> list[str]:
         if not self._path.exists():
@@ -45,3 +38,8 @@ def make_room(path: Path) -> None:
     """Put a log that has grown large aside; the one put aside before is lost."""
     if path.exists() and path.stat().st_size > MAX_BYTES:
         path.replace(path.with_name(f"{path.name}.1"))
+
+
+def _is_loud(line: str) -> bool:
+    stamp = STAMPED.match(line)
+    return stamp is None or (stamp["level"] or stamp["json"]) not in QUIET

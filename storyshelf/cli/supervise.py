@@ -18,7 +18,6 @@ from storyshelf.cli.restarts import UNFIT_CODE, Restarts
 from storyshelf.clock import Clock
 
 LOOK_S = 0.5  # between looks into a log
-KILL_AFTER_GRACE_S = 5.0  # a process that keeps its own grace ends before this
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Keeper:
     clock: Clock
     say: Callable[[str], None]
     started: Callable[[int], None]
-    grace_s: float
+    kill_after_s: float
 
     @asynccontextmanager
     async def keeping(self, programs: Sequence[Program]) -> AsyncIterator[None]:
@@ -70,7 +69,7 @@ class Keeper:
         try:
             return await self._pass_on_until_end(program, lines, process)
         finally:
-            await self._end(process)
+            await self._end(program.name, process)
 
     async def _pass_on_until_end(
         self, program: Program, lines: LogLines, process: asyncio.subprocess.Process
@@ -88,17 +87,17 @@ class Keeper:
         for line in lines.loud():
             self.say(f"{program.name}: {line}")
 
-    async def _end(self, process: asyncio.subprocess.Process) -> None:
+    async def _end(self, name: str, process: asyncio.subprocess.Process) -> None:
         """Ask it to end, then make it."""
         if process.returncode is not None:
             return
         with suppress(ProcessLookupError):
             process.terminate()
         try:
-            async with asyncio.timeout(self.grace_s + KILL_AFTER_GRACE_S):
+            async with asyncio.timeout(self.kill_after_s):
                 await process.wait()
         except TimeoutError:
-            self.say(f"Process {process.pid} overran the grace of {self.grace_s:g} s: killed.")
+            self.say(f"{name} did not end within {self.kill_after_s:g} s: killed.")
             with suppress(ProcessLookupError):
                 process.kill()
             await process.wait()

@@ -134,7 +134,7 @@ def test_a_port_that_is_taken_ends_it_before_anything_starts(running: Up, tmp_pa
     port = running.said["url"].rpartition(":")[2]
     with up(tmp_path, "--port", port) as second:
         assert second.process.wait(30) == 254
-    assert f"127.0.0.1:{port}" in second.complaints
+    assert second.said["error"]["where"] == f"127.0.0.1:{port}"
     assert not (tmp_path / "pg").exists()
 
 
