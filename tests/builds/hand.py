@@ -187,9 +187,11 @@ class Hand:
         )
 
     async def finalise(self, build: Build) -> Build:
-        lease = await self.claim("build")
-        await self.settle(lease, Completed(None), parse_finalise(lease.payload))
+        await self.end_finalise(await self.claim("build"))
         return await self.fresh(build)
+
+    async def end_finalise(self, lease: Lease) -> None:
+        await self.settle(lease, Completed(None), parse_finalise(lease.payload))
 
     async def run(self, look: Look, branch: str = "main") -> Build:
         """Take a build from its upload to its verdict."""
