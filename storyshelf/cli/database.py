@@ -1,9 +1,11 @@
 """Which database a command works on: the one that is named, else the embedded server."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+
+from sqlalchemy.exc import DBAPIError
 
 from storyshelf.db.embedded import EmbeddedPostgres, ServerState
 from storyshelf.db.engine import Database
@@ -23,6 +25,19 @@ class NoDatabaseError(StoryshelfError):
             where=str(data_dir),
             next_step="Run `storyshelf up` for everything, or `storyshelf db start` for the "
             "database alone; or set STORYSHELF_DATABASE_URL.",
+        )
+
+
+class UnusableDatabaseError(StoryshelfError):
+    """The database does not answer, or does not let us in."""
+
+    http_status = 503
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"The database cannot be used: {reason}",
+            next_step="Check STORYSHELF_DATABASE_URL, and that the server runs and lets this "
+            "machine in.",
         )
 
 
@@ -55,13 +70,25 @@ def running_url(settings: Settings) -> str:
     return server.url
 
 
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn what a driver raises when it cannot connect into an error for people."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise UnusableDatabaseError(str(error.orig).rpartition(">: ")[2]) from error
+    except (OSError, TimeoutError) as error:
+        raise UnusableDatabaseError(str(error) or "no answer in time") from error
+
+
 @asynccontextmanager
 async def opened_database(settings: Settings) -> AsyncIterator[Database]:
     """Open the running database for one command; its schema is this version's."""
     url = await asyncio.to_thread(running_url, settings)
     db = Database(url, pool_size=1, application="storyshelf cli")
     try:
-        await require_head(db)
+        with plain_errors():
+            await require_head(db)
         yield db
     finally:
         await db.close()

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import typer
 from sqlalchemy import text
 
-from storyshelf.cli.database import NoDatabaseError, named_url, running_url
+from storyshelf.cli.database import NoDatabaseError, named_url, plain_errors, running_url
 from storyshelf.cli.session import JsonOption
 from storyshelf.client.version import own_version
 from storyshelf.db.engine import Database
@@ -86,18 +86,15 @@ async def probe_database(settings: Settings) -> Probe:
     place = "STORYSHELF_DATABASE_URL" if named_url(settings) else "embedded"
     try:
         url = await asyncio.to_thread(running_url, settings)
-        async with asyncio.timeout(DATABASE_S):
-            version = await _checked_version(url)
+        with plain_errors():
+            async with asyncio.timeout(DATABASE_S):
+                version = await _checked_version(url)
     except NoDatabaseError:
         binaries = find_binaries()
         detail = f"embedded: PostgreSQL {binaries.version} is installed, and does not run"
         return Probe("database", "warn", detail, "`storyshelf up` starts it, or `db start`.")
     except StoryshelfError as error:
         return _failed("database", error)
-    except (OSError, TimeoutError) as error:
-        reason = str(error) or f"no answer within {DATABASE_S:g} s"
-        cure = "Check the url, and that the server runs and lets this machine in."
-        return Probe("database", "fail", f"{place}: {reason}", cure)
     return Probe("database", "ok", f"PostgreSQL {version} ({place}), schema up to date")
 
 
@@ -132,17 +129,21 @@ async def probe_consumer(settings: Settings) -> Sequence[Probe]:
         process.kill()
         await process.wait()
         return [Probe("consumer", "fail", f"no answer within {CONSUMER_S:g} s", "Try once more.")]
-    return _read_probes(said, complaint)
+    return read_probes(said, complaint)
 
 
-def _read_probes(said: bytes, complaint: bytes) -> Sequence[Probe]:
+def read_probes(said: bytes, complaint: bytes) -> Sequence[Probe]:
+    """Return what the consumer's examination printed; that it broke off is a finding."""
     try:
         found: list[dict[str, Any]] = json_module.loads(said)
-        return [Probe(**one) for one in found]
+        probes = [Probe(**one) for one in found]
     except (ValueError, TypeError):
+        probes = []
+    if not probes:
         words = complaint.decode(errors="replace").strip()[-WORDS_OF_A_CRASH:]
         cure = "Install the package again; if it stays so, report it with these words."
         return [Probe("consumer", "fail", f"its examination ended early: {words}", cure)]
+    return probes
 
 
 async def _checked_version(url: str) -> str:
@@ -168,7 +169,7 @@ async def _try_blobs(folder: Path) -> None:
 
 
 def _existing_above(folder: Path) -> Path:
-    return next(step for step in (folder, *folder.parents) if step.is_dir())
+    return next(step for step in (folder, *folder.parents) if step.exists())
 
 
 def _failed(name: str, error: StoryshelfError) -> Probe:

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 
 from storyshelf.cli.behind import Behind, clean_up_behind
-from storyshelf.cli.database import embedded_server, named_url
+from storyshelf.cli.database import embedded_server, named_url, plain_errors
 from storyshelf.cli.first_project import Wanted, ensure_saved
 from storyshelf.cli.own_database import is_stopped, kept_up, stopped_after
 from storyshelf.cli.serve import bind
@@ -110,7 +110,8 @@ async def _enter_database(stack: AsyncExitStack, order: Order, behind: Behind) -
 
 async def _prepare(order: Order, database_url: str, url: str) -> str:
     """Bring the schema up to date and save a token; return the slug of its project."""
-    await upgrade(database_url, order.clock)
+    with plain_errors():
+        await upgrade(database_url, order.clock)
     db = Database(database_url, pool_size=1, application="storyshelf up")
     try:
         return await ensure_saved(db, Wanted(order.settings.data_dir, url, order.project))

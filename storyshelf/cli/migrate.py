@@ -2,7 +2,7 @@
 
 import asyncio
 
-from storyshelf.cli.database import named_url, ready_url
+from storyshelf.cli.database import named_url, plain_errors, ready_url
 from storyshelf.clock import SystemClock
 from storyshelf.db.migrate import Migrated, upgrade
 from storyshelf.settings import Settings, read_settings
@@ -32,4 +32,5 @@ def report(done: Migrated, place: str) -> list[str]:
 
 
 async def _migrated(settings: Settings) -> Migrated:
-    return await upgrade(await ready_url(settings), SystemClock())
+    with plain_errors():
+        return await upgrade(await ready_url(settings), SystemClock())

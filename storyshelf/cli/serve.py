@@ -9,7 +9,7 @@ import structlog
 import typer
 
 from storyshelf import logs
-from storyshelf.cli.database import running_url
+from storyshelf.cli.database import plain_errors, running_url
 from storyshelf.db.migrate import require_head
 from storyshelf.errors import StoryshelfError
 from storyshelf.server import create_app
@@ -98,7 +98,8 @@ def adopt(descriptor: int) -> socket.socket:
 async def _serve(settings: Settings, url: str, bound: socket.socket, *, any_schema: bool) -> None:
     async with open_parts(settings, url) as parts:
         if not any_schema:
-            await require_head(parts.db)
+            with plain_errors():
+                await require_head(parts.db)
         log.info("server.started", url=parts.public_url)
         if not await serve_on(bound, create_app(parts), CLOSE_SHARE * settings.stop_grace_s):
             raise NotServedError

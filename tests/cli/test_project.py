@@ -190,3 +190,13 @@ def test_who_did_what_is_kept(named: str, demo: dict[str, Any]) -> None:
         "token.create",
         "project.set",
     ]
+
+
+def test_a_database_that_does_not_answer_is_said_in_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setenv("STORYSHELF_DATABASE_URL", "postgresql://a:secret@127.0.0.1:1/none")
+    assert run(["project", "list"]) == 254
+    err = capsys.readouterr().err
+    assert err.startswith("Error: The database cannot be used: ")
+    assert "secret" not in err

@@ -85,6 +85,9 @@ class FakeServer:
                 Route(BUILDS + "/{number:int}", self._build),
                 Route(BUILDS + "/{number:int}/snapshots", self._snapshots),
                 Route(BUILDS + "/{number:int}/seal", self._seal, methods=["POST"]),
+                Route(BUILDS + "/{number:int}/decisions", self._decide, methods=["POST"]),
+                Route(BUILDS + "/{number:int}/cancel", self._cancel, methods=["POST"]),
+                Route(BUILDS + "/{number:int}/capture-again", self._again, methods=["POST"]),
                 Route(BUILDS + "/{number:int}/blobs/{sha256}", self._put, methods=["PUT"]),
             ]
         )
@@ -193,6 +196,39 @@ class FakeServer:
         page = wanted[first : first + self.page_size]
         end = first + len(page)
         return JSONResponse({"items": page, "next": str(end) if end < len(wanted) else None})
+
+    async def _decide(self, request: Request) -> Response:
+        refused = self._gate(request)
+        if refused is not None:
+            return refused
+        body = json.loads(await request.body())
+        seen = {one["id"]: one["seen"] for one in body.get("snapshots", [])}
+        if body.get("all"):
+            seen = {one["id"]: "none" for one in self.snapshots if one["decision"] == "none"}
+        wanted = [one for one in self.snapshots if one["id"] in seen]
+        if any(one["decision"] != seen[one["id"]] for one in wanted):
+            return problem(409, "decision-moved", "Somebody else has decided it", "Look again.")
+        for one in wanted:
+            one["decision"] = body["decision"]
+        build = self.seen(self.build(request.path_params["number"]))
+        return JSONResponse({"build": build, "decided": len(wanted)})
+
+    async def _cancel(self, request: Request) -> Response:
+        refused = self._gate(request)
+        if refused is not None:
+            return refused
+        build = self.build(request.path_params["number"])
+        build.states = ["cancelled"]
+        build.state_reason = json.loads(await request.body())["reason"] or "cancelled by a token"
+        return JSONResponse({"build": self.seen(build)})
+
+    async def _again(self, request: Request) -> Response:
+        refused = self._gate(request)
+        if refused is not None:
+            return refused
+        build = self.build(request.path_params["number"])
+        build.states = ["queued"]
+        return JSONResponse({"build": self.seen(build)})
 
     def _missing(self, build: FakeBuild) -> list[str]:
         return [sha256 for sha256 in build.hashes if sha256 not in self.blobs]
