@@ -3,9 +3,14 @@
 import asyncio
 import heapq
 from collections import deque
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, cast
+
+from storyshelf.ids import BlobKey
+from storyshelf.storage.blobs import MissingBlobError, WrongContentError, key_of
 
 EPOCH = datetime(2030, 1, 1, 12, 0, tzinfo=UTC)
 MAX_ROUNDS = 10_000  # a task that yields for ever would otherwise hang the test without a word
@@ -98,6 +103,46 @@ class FakeClock:
         sleeper = _Sleeper(self._elapsed + seconds, self._arrivals, woken)
         heapq.heappush(self._sleepers, sleeper)
         return sleeper
+
+
+class MemoryBlobs:
+    """A `storyshelf.storage.blobs.Blobs` that forgets; it passes the suite of the real ones."""
+
+    def __init__(self) -> None:
+        self._contents: dict[BlobKey, bytes] = {}
+
+    async def put(self, content: bytes) -> BlobKey:
+        key = key_of(content)
+        self._contents[key] = content
+        return key
+
+    async def receive(self, key: BlobKey, size_bytes: int, chunks: AsyncIterator[bytes]) -> None:
+        content = b""
+        async for chunk in chunks:
+            content += chunk
+            if len(content) > size_bytes:
+                raise WrongContentError(key, f"more than {size_bytes} bytes arrived")
+        if len(content) != size_bytes:
+            raise WrongContentError(key, f"{len(content)} of {size_bytes} bytes arrived")
+        if key_of(content) != key:
+            raise WrongContentError(key, f"its sha256 is {key_of(content)}")
+        self._contents[key] = content
+
+    async def read(self, key: BlobKey) -> bytes:
+        if key not in self._contents:
+            raise MissingBlobError(key)
+        return self._contents[key]
+
+    async def has(self, key: BlobKey) -> bool:
+        return key in self._contents
+
+    async def place(self, key: BlobKey, target: Path) -> None:
+        content = await self.read(key)
+        with target.open("xb") as file:
+            file.write(content)
+
+    async def remove(self, key: BlobKey) -> None:
+        self._contents.pop(key, None)
 
 
 async def _yield_once() -> None:

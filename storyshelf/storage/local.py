@@ -4,7 +4,7 @@ import asyncio
 import errno
 import os
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -15,13 +15,24 @@ from storyshelf.ids import BlobKey
 from storyshelf.storage.blobs import FullStorageError, MissingBlobError, WrongContentError, key_of
 
 INCOMING = "incoming"  # on the same file system, so that a finished file can be linked into place
+COPIED_BYTES = 1024 * 1024
+
+
+def new_file(path: Path) -> IO[bytes]:
+    """Open a file that must not exist yet."""
+    return path.open("xb")
 
 
 class LocalBlobs:
-    """The blob storage of a single machine; safe for any number of processes at once."""
+    """The blob storage of a single machine; safe for any number of processes at once.
 
-    def __init__(self, folder: Path) -> None:
+    `create` opens the files that content arrives in; another one can be a disk that fails.
+    """
+
+    def __init__(self, folder: Path, create: Callable[[Path], IO[bytes]] = new_file) -> None:
         self._folder = folder
+        self._create = create
+        self._synced: set[Path] = set()  # folders whose own entry is known to be safe
         for path in (folder, folder / INCOMING):
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
 
@@ -35,7 +46,7 @@ class LocalBlobs:
         """See Blobs."""
         with self._incoming() as incoming:
             digest, received = sha256(), 0
-            with incoming.open("xb") as file:  # chunks are small; the sync is not
+            with self._create(incoming) as file:  # chunks are small; the sync is not
                 async for chunk in chunks:
                     received += len(chunk)
                     if received > size_bytes:
@@ -62,10 +73,7 @@ class LocalBlobs:
 
     async def place(self, key: BlobKey, target: Path) -> None:
         """See Blobs; a copy, since a link would share its owner and mode with the blob."""
-        try:
-            await asyncio.to_thread(shutil.copyfile, self._path(key), target)
-        except FileNotFoundError as error:
-            raise MissingBlobError(key) from error
+        await asyncio.to_thread(self._copy, key, target)
 
     async def remove(self, key: BlobKey) -> None:
         """See Blobs."""
@@ -76,10 +84,12 @@ class LocalBlobs:
         return self._folder / key[:2] / key[2:4] / key
 
     def _put(self, key: BlobKey, content: bytes) -> None:
-        if self._path(key).exists():
+        path = self._path(key)
+        if path.exists():
+            _sync_folder(path.parent)  # whoever named it may not have come so far yet
             return
         with self._incoming() as incoming:
-            with incoming.open("xb") as file:
+            with self._create(incoming) as file:
                 file.write(content)
                 _sync(file)
             self._name(incoming, key)
@@ -87,12 +97,26 @@ class LocalBlobs:
     def _name(self, incoming: Path, key: BlobKey) -> None:
         path = self._path(key)
         for folder in (path.parent.parent, path.parent):
-            if not folder.exists():
-                folder.mkdir(exist_ok=True, mode=0o700)
-                _sync_folder(folder.parent)
+            self._make_folder(folder)
         with suppress(FileExistsError):  # somebody else was first, with the same content
             os.link(incoming, path)
         _sync_folder(path.parent)
+
+    def _make_folder(self, folder: Path) -> None:
+        """Make the folder safe; one that is there may be another process's, not yet synced."""
+        if folder in self._synced:
+            return
+        folder.mkdir(exist_ok=True, mode=0o700)
+        _sync_folder(folder.parent)
+        self._synced.add(folder)
+
+    def _copy(self, key: BlobKey, target: Path) -> None:
+        try:
+            source = self._path(key).open("rb")
+        except FileNotFoundError as error:
+            raise MissingBlobError(key) from error
+        with source, new_file(target) as copy:
+            shutil.copyfileobj(source, copy, COPIED_BYTES)
 
     @contextmanager
     def _incoming(self) -> Iterator[Path]:
