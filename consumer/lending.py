@@ -69,6 +69,7 @@ class Lender:
         here = set(await asyncio.to_thread(lambda: [path.name for path in folder.iterdir()]))
         for key in {file.sha256 for file in files} - here:
             arriving = folder / f"{key}.new"
+            await asyncio.to_thread(arriving.unlink, missing_ok=True)  # of a lay that was cut off
             await self._blobs.place(key, arriving)
             await asyncio.to_thread(_finish, arriving, folder / key)
 
