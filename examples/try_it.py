@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from examples.expected import Ended, Expectation, base_look, broken_look, next_look
-from examples.running import Running, running
+from examples.running import PROGRAM, Running, running
 from storyshelf.errors import StoryshelfError
 from tests.storybook_builds import Look, build_example
 
@@ -54,7 +54,7 @@ def _show(storyshelf: Running, steps: Sequence[tuple[Path, Expectation]]) -> int
         print("Changes were accepted here before, so the codes depend on that: not checked.")
     print("\n".join(f"NOT AS EXPECTED: {problem}" for problem in wrong), end="\n" if wrong else "")
     number, url = ended[-1].build["number"], ended[-1].build["url"]
-    print(f"\n  look     {url}\n  decide   storyshelf accept {number} --all", flush=True)
+    print(f"\n  look     {url}\n  decide   {_typed()} accept {number} --all", flush=True)
     if not storyshelf.is_ours:
         print("\nIt ran before and goes on running.", flush=True)
     elif not _is_on("ONCE"):
@@ -64,7 +64,7 @@ def _show(storyshelf: Running, steps: Sequence[tuple[Path, Expectation]]) -> int
 
 
 def _captured(storyshelf: Running, folder: Path, expectation: Expectation) -> Ended:
-    print(f"\n$ storyshelf {os.path.relpath(folder)}", flush=True)
+    print(f"\n$ {_typed()} {os.path.relpath(folder)}", flush=True)
     commit = secrets.token_hex(20)  # as if it had been pushed just now: a build of its own
     code = subprocess.run(
         [
@@ -76,6 +76,12 @@ def _captured(storyshelf: Running, folder: Path, expectation: Expectation) -> En
     ).returncode
     build = storyshelf.build_of(commit)
     return Ended(expectation, folder, code, build, storyshelf.snapshots_of(build))
+
+
+def _typed() -> str:
+    """Return how the program is typed here, with the folder it has to look into."""
+    chosen = os.environ.get("STORYSHELF_DATA_DIR")
+    return (f"STORYSHELF_DATA_DIR={chosen} " if chosen else "") + os.path.relpath(PROGRAM)
 
 
 def _is_on(variable: str) -> bool:

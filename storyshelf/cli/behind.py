@@ -47,8 +47,6 @@ async def clean_up_behind(
     behind = Behind(process.stdin)
     try:
         yield behind
-    except Exception:
-        raise  # without a word, so that it looks for what is left
     except asyncio.CancelledError:
         behind.done()
         raise

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -70,26 +70,26 @@ async def everything(order: Order) -> AsyncIterator[Note]:
     settings, grace_s = order.settings, order.settings.stop_grace_s
     async with AsyncExitStack() as stack:
         listener = stack.enter_context(bind(settings.host, settings.port))
-        url = settings.public_url or f"http://{settings.host}:{listener.getsockname()[1]}"
+        here = f"http://{settings.host}:{listener.getsockname()[1]}"
+        url = settings.public_url or here
         log = order.logs / "aftermath.log"
         behind = await stack.enter_async_context(
             clean_up_behind(settings.data_dir, grace_s, order.lock, log)
         )
-        database_url = await _enter_database(stack, order, behind)
+        database_url, is_ours = await _enter_database(stack, order, behind)
         slug = await _prepare(order, database_url, url)
         keeper = Keeper(order.clock, order.say, behind.watch, grace_s + KILL_AFTER_GRACE_S)
         server = _server(order, listener.fileno())
         await stack.enter_async_context(keeper.keeping([server]))
-        await _require_ready(order.clock, f"http://127.0.0.1:{listener.getsockname()[1]}", server)
-        note = read_note(settings.data_dir) or Note(os.getpid())
-        note = replace(note, url=url, project=slug)
+        await _require_ready(order.clock, here, server)
+        note = Note(os.getpid(), url, slug, owns_database=is_ours)
         write_note(settings.data_dir, note)
         await stack.enter_async_context(keeper.keeping(_consumers(order)))
         yield note
 
 
-async def _enter_database(stack: AsyncExitStack, order: Order, behind: Behind) -> str:
-    """Return the url of the database; an embedded one that runs already is not ours to stop.
+async def _enter_database(stack: AsyncExitStack, order: Order, behind: Behind) -> tuple[str, bool]:
+    """Return the database's url, and whether it is ours: one that runs already is not ours to stop.
 
     Unless it is left over from an `up` that owned it and was killed together with its aftermath.
     """
@@ -98,14 +98,14 @@ async def _enter_database(stack: AsyncExitStack, order: Order, behind: Behind) -
     named = named_url(order.settings)
     if named is not None:
         write_note(data_dir, Note(os.getpid()))
-        return named
+        return named, False
     server, before = embedded_server(order.settings), read_note(data_dir)
     is_ours = await is_stopped(server) or (before is not None and before.owns_database)
     write_note(data_dir, Note(os.getpid(), owns_database=is_ours))
     if is_ours:
         behind.owns_database()
         await stack.enter_async_context(stopped_after(server))
-    return await stack.enter_async_context(kept_up(server, order.clock, order.say))
+    return await stack.enter_async_context(kept_up(server, order.clock, order.say)), is_ours
 
 
 async def _prepare(order: Order, database_url: str, url: str) -> str:

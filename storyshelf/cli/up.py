@@ -91,7 +91,7 @@ def _let_signals_cancel() -> None:
 
     def stop() -> None:
         for number in STOPS:
-            loop.add_signal_handler(number, _say, "It is stopping already.")
+            loop.add_signal_handler(number, lambda: None)
         _say("Stopping consumers, server and database.")
         task.cancel()
 
