@@ -14,6 +14,7 @@ from storyshelf.db.engine import Database
 from storyshelf.operations.housekeeping import passes
 from storyshelf.queue.expiry import ExpiryTimer
 from storyshelf.queue.job_kind import JobKinds
+from storyshelf.queue.unserved import Patience, UnservedWatch
 from storyshelf.queue.wakeup import HintLine
 from storyshelf.settings import Settings
 from storyshelf.storage.blobs import Blobs
@@ -50,7 +51,8 @@ async def open_parts(settings: Settings, database_url: str) -> AsyncIterator[Par
     kinds, clock = JobKinds(build_kinds()), SystemClock()
     hints = HintLine(db.direct_connection, clock, on_word=lambda _word: None)
     db.announce = hints.send
-    also = passes(db, kinds, timedelta(hours=settings.upload_expires_h))
+    unserved = UnservedWatch(db, kinds, clock, patience_of(settings))
+    also = (*passes(db, kinds, timedelta(hours=settings.upload_expires_h)), unserved.run_once)
     try:
         yield Parts(
             db=db,
@@ -63,6 +65,14 @@ async def open_parts(settings: Settings, database_url: str) -> AsyncIterator[Par
         )
     finally:
         await db.close()
+
+
+def patience_of(settings: Settings) -> Patience:
+    """Return how long a lane may stay without a consumer."""
+    return Patience(
+        alarm_after=timedelta(seconds=settings.unserved_alarm_s),
+        end_after=timedelta(seconds=settings.unserved_end_s),
+    )
 
 
 def limits_of(settings: Settings) -> ManifestLimits:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from storyshelf.clock import Clock
 
-STOP_WITHIN_S = 5.0  # less than a lease's margin: cancelled work must be over before it can be lost
+STOP_WITHIN_S = 5.0  # for a cancelled statement, which ends as soon as its socket is dropped
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ async def within(clock: Clock, limit_s: float, work: Coroutine[Any, Any, T]) -> 
     raise TimeoutError(f"no answer within {limit_s:g} s")
 
 
-async def stop(clock: Clock, task: "asyncio.Future[Any]") -> bool:
+async def stop(clock: Clock, task: "asyncio.Future[Any]", limit_s: float = STOP_WITHIN_S) -> bool:
     """Cancel the task and wait for its end, boundedly; return whether it has ended.
 
     A task that swallows its cancellation is left behind: it may hold nothing but its own time, as
@@ -32,7 +32,7 @@ async def stop(clock: Clock, task: "asyncio.Future[Any]") -> bool:
         return True
     task.cancel()
     task.add_done_callback(_forget_result)
-    return await clock.wait_for(_done(task), STOP_WITHIN_S)
+    return await clock.wait_for(_done(task), limit_s)
 
 
 def _done(task: "asyncio.Future[Any]") -> asyncio.Event:

@@ -30,8 +30,6 @@ from storyshelf.queue.lease_times import LeaseTimes
 from storyshelf.queue.settler import Attempted, Settler, failure
 from storyshelf.queue.store.cancel import CANCELLED_ON_REQUEST
 
-CANCEL_WITHIN_S = 4.0  # with `deadline.STOP_WITHIN_S` still inside a lease's margin
-
 log = structlog.get_logger(__name__)
 Renew = Callable[[Tx, Lease, timedelta], Awaitable[None]]
 
@@ -132,14 +130,14 @@ class JobRunner:
             return _ending_when_abandoned(hold)
         finally:
             watching.cancel()
-            await stop(self.clock, handling)
+            await stop(self.clock, handling, self.times.stop_within_s)
 
     async def _stop(self, kind: JobKind, parsed: Any, handling: "asyncio.Future[Any]") -> None:
         try:
-            await within(self.clock, CANCEL_WITHIN_S, _awaited(kind.cancel(parsed)))
+            await within(self.clock, self.times.cancel_within_s, _awaited(kind.cancel(parsed)))
         except Exception as error:  # noqa: BLE001  # the handler is cancelled all the same
             log.warning("job.cancel_failed", kind=kind.name, error=repr(error))
-        if not await stop(self.clock, handling):
+        if not await stop(self.clock, handling, self.times.stop_within_s):
             log.error("job.will_not_stop", kind=kind.name)
 
     def _ending(self, kind: JobKind, hold: Hold, handling: "asyncio.Future[Any]") -> Ending | None:

@@ -22,6 +22,16 @@ class LeaseTimes:
     def __post_init__(self) -> None:
         assert self.margin_s < self.lease_for.total_seconds(), "a lease is trusted for a while"
 
+    @property
+    def cancel_within_s(self) -> float:
+        """Return how long a kind's `cancel` may take; with what follows, less than the margin."""
+        return 0.4 * self.margin_s
+
+    @property
+    def stop_within_s(self) -> float:
+        """Return how long a cancelled handler is waited for."""
+        return 0.5 * self.margin_s
+
     def trusted_until(self, sent_at: float) -> float:
         """Return the moment at which work must stop unless the lease is renewed."""
         return sent_at + self.lease_for.total_seconds() - self.margin_s
