@@ -43,6 +43,6 @@ async def show_asset(digest: str, name: str) -> Response:
     """Return a static file; an old link of it is no link any more."""
     asset = ASSETS.get(name)
     if asset is None or asset.link != f"/static/{digest}/{name}":
-        raise HTTPException(404, "There is no such file")
+        raise HTTPException(404)
     headers = {"Cache-Control": FOREVER, "X-Content-Type-Options": "nosniff"}
     return Response(asset.content, media_type=asset.media_type, headers=headers)

@@ -14,7 +14,7 @@ async def test_a_page_links_assets_that_can_be_kept_for_ever(visitor: Visitor) -
 
 async def test_an_asset_of_another_version_is_not_here(visitor: Visitor) -> None:
     page = await visitor.page("/static/000000000000/storyshelf.css", status=404)
-    assert "There is no such file" in page.text
+    assert "There is nothing at this address" in page.text
 
 
 async def test_a_path_out_of_the_folder_names_nothing(visitor: Visitor) -> None:

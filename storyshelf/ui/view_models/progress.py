@@ -25,13 +25,20 @@ def progress_bar(build: Build, progress: Progress) -> ProgressBar | None:
     """Return the bar of a build that is being captured."""
     if build.has_ended or progress.total == 0:
         return None
-    eta = progress.eta
     return ProgressBar(
         done=progress.done,
         total=progress.total,
         words=f"{progress.done:,} of {progress.total:,} captured",
-        pace="" if eta is None else f"{rate(eta.rate_per_s)}, {left(eta)}",
+        pace=_pace(progress),
     )
+
+
+def _pace(progress: Progress) -> str:
+    if progress.done >= progress.total:
+        return "the last shards are being closed"
+    if progress.eta is None:
+        return ""
+    return f"{rate(progress.eta.rate_per_s)}, {left(progress.eta)}"
 
 
 def refresh_after_s(build: Build, progress: Progress) -> int | None:

@@ -26,7 +26,6 @@ class ProjectPage:
 
     title: str
     name: str
-    slug: str
     default_branch: str
     link: str
     branch: str
@@ -49,7 +48,6 @@ def project_page(
     return ProjectPage(
         title=f"{project.name} · builds",
         name=project.name,
-        slug=project.slug,
         default_branch=project.default_branch,
         link=link,
         branch=shown.branch or "",
