@@ -1,0 +1,109 @@
+"""Everybody locks jobs, shards, builds, snapshots, then lanes, so nobody waits for ever.
+
+A deadlock would end one of the two with PostgreSQL's own error, which nothing here forgives.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from itertools import cycle, islice
+from typing import Any
+
+import pytest
+
+from storyshelf.builds import shard_store
+from storyshelf.builds.build import Build, BuildMovedError, BuildState
+from storyshelf.builds.cancel_build import Cancel, cancel_build, sweep_cancelled
+from storyshelf.builds.capture_again import cancel_shard
+from storyshelf.builds.jobs import parse_capture
+from storyshelf.queue.expiry import end_overdue
+from storyshelf.queue.job import Completed, Lease
+from storyshelf.review.decide import decide_all
+from storyshelf.snapshots import store as snapshots
+from storyshelf.snapshots.decision import Decision
+from tests.builds.facts import live_jobs, shard_states, someone_waits
+from tests.builds.hand import CAPTURE_LANE, Hand
+
+STORIES = [f"c{n}--x" for n in range(6)]
+LOOK = dict.fromkeys(STORIES, "red")
+WHY = Cancel("Ada", "not needed")
+Act = Callable[[Hand, Build], Coroutine[Any, Any, None]]
+
+
+async def capturing(hand: Hand) -> tuple[Build, list[Lease]]:
+    """A build with a claimed shard for each story."""
+    build = await hand.upload(STORIES)
+    await hand.plan(build, STORIES, shard_cost_ms=100)
+    return build, [await hand.claim(CAPTURE_LANE) for _ in STORIES]
+
+
+async def consume(hand: Hand, lease: Lease) -> None:
+    await hand.shoot(lease, LOOK)
+    await hand.settle(lease, Completed(None), parse_capture(lease.payload))
+
+
+async def cancel(hand: Hand, build: Build) -> None:
+    with suppress(BuildMovedError):
+        await cancel_build(hand.db, hand.kinds, build.id, WHY)
+
+
+async def decide(hand: Hand, build: Build) -> None:
+    for decision in islice(cycle([Decision.ACCEPTED, Decision.DENIED]), 4):
+        await decide_all(hand.db, build.id, decision, "Ben")
+
+
+async def cancel_shards(hand: Hand, build: Build) -> None:
+    fresh = await hand.fresh(build)
+    for number in range(1, len(STORIES) + 1):
+        await cancel_shard(hand.db, hand.kinds, fresh, number, "Ada")
+
+
+async def keep_house(hand: Hand, build: Build) -> None:
+    for _ in range(4):
+        await sweep_cancelled(hand.db, hand.kinds)
+        await end_overdue(hand.db, hand.kinds)
+
+
+@pytest.mark.parametrize(
+    "acts",
+    [
+        (cancel, decide),
+        (cancel, cancel_shards, keep_house),
+        (decide, cancel_shards, keep_house),
+        (cancel, cancel, decide, keep_house),
+    ],
+    ids=lambda acts: "-".join(act.__name__ for act in acts),
+)
+async def test_captures_settle_while_people_cancel_and_decide(
+    hand: Hand, acts: tuple[Act, ...]
+) -> None:
+    await hand.run(LOOK)
+    for _ in range(3):
+        build, leases = await capturing(hand)
+        async with asyncio.TaskGroup() as group:
+            for lease in leases:
+                group.create_task(consume(hand, lease))
+            for act in acts:
+                group.create_task(act(hand, build))
+        await all_is_over(hand, build)
+
+
+async def all_is_over(hand: Hand, build: Build) -> None:
+    """Nothing of the build is left open; only its end may still have to be written."""
+    assert {state.value for state in await shard_states(hand, build)} == {"done"}
+    live = [job["kind"] for job in await live_jobs(hand, build)]
+    if (await hand.fresh(build)).state is BuildState.CANCELLED:
+        assert live == []
+        return
+    assert live == ["finalise"]
+    assert (await hand.finalise(build)).state is BuildState.PASSED
+
+
+async def test_results_take_the_shard_before_the_snapshots_as_a_retry_does(hand: Hand) -> None:
+    build, (lease, *_) = await capturing(hand)
+    async with asyncio.TaskGroup() as group, hand.db.transaction() as tx:
+        await shard_store.lock_all(tx, build.id)
+        recording = group.create_task(hand.shoot(lease, LOOK))
+        await someone_waits(hand)
+        await snapshots.carry_over(tx, build.id, 1, 2)
+        assert not recording.done()
