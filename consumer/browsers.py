@@ -62,7 +62,7 @@ REGISTRY = (
     ),
 )
 WAYS_OUT = (
-    "Run `storyshelf browsers install`, or `apt install chromium-headless-shell`, "
+    "Run `playwright install chromium-headless-shell`, or `apt install chromium-headless-shell`, "
     "or set STORYSHELF_BROWSER_PATH to a Chromium."
 )
 

@@ -20,11 +20,14 @@ from consumer.lending import Lender
 from consumer.requests import Limits
 from consumer.slot_uids import SlotUids, locks_folder
 from consumer.supervisor import Supervisor
+from storyshelf import logs
 from storyshelf.builds.jobs import BUILD_LANE, CAPTURE, CAPTURE_LANE, FINALISE, PLAN, PLAN_LANE
 from storyshelf.builds.kinds import build_kinds
 from storyshelf.client.version import own_version
 from storyshelf.clock import Clock, SystemClock
+from storyshelf.db.embedded import EmbeddedPostgres, ServerState
 from storyshelf.db.engine import Database
+from storyshelf.errors import StoryshelfError
 from storyshelf.ids import ConsumerId
 from storyshelf.operations.housekeeping import passes
 from storyshelf.queue.cadence import Cadence
@@ -33,7 +36,7 @@ from storyshelf.queue.failpoint import Failpoint, no_failpoint
 from storyshelf.queue.job_kind import Handle, JobKind, JobKinds
 from storyshelf.queue.lease_times import LeaseTimes
 from storyshelf.queue.store import Consumer
-from storyshelf.settings import Settings
+from storyshelf.settings import Settings, read_settings
 from storyshelf.storage.local import LocalBlobs
 
 BUILD_SLOTS = 2  # finalising needs no browser, and must never wait behind the captures
@@ -71,8 +74,27 @@ class Frame:
         return Ground(browser, scratch, uids, environ)
 
 
-def frame_of(settings: Settings, database_url: str, failpoint: Failpoint = no_failpoint) -> Frame:
-    """Return the frame; its database is to be closed by the caller."""
+class NoDatabaseError(StoryshelfError):
+    """No database is named, and the embedded one does not run."""
+
+    http_status = 503
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(
+            "There is no database to take jobs from",
+            where=str(settings.data_dir),
+            next_step="Set STORYSHELF_DATABASE_URL, or run `storyshelf db start` first.",
+        )
+
+
+def read_frame(failpoint: Failpoint = no_failpoint) -> Frame:
+    """Read the settings, set up the logging and return the frame; the caller closes its database.
+
+    Raises BadSettingError, NoDatabaseError.
+    """
+    settings = read_settings()
+    logs.configure(settings.log_level, settings.log_format)
+    database_url = _database_url(settings)
     pool_size = settings.database_pool_size
     db = Database(database_url, pool_size=pool_size, application="storyshelf-consumer")
     return Frame(settings, db, SystemClock(), failpoint)
@@ -148,3 +170,12 @@ def _handled(frame: Frame, supervisor: Supervisor, environment: Environment) -> 
         FINALISE: finalise_handler,
     }
     return tuple(kind.handled(handlers[kind.name]) for kind in build_kinds())
+
+
+def _database_url(settings: Settings) -> str:
+    if settings.database_url is not None:
+        return settings.database_url.get_secret_value()
+    server = EmbeddedPostgres(settings.data_dir)
+    if server.status().state is ServerState.STOPPED:
+        raise NoDatabaseError(settings)
+    return server.url

@@ -19,7 +19,7 @@ from storyshelf.errors import StoryshelfError
 MAX_WARNINGS = 20  # a page that polls a dead address says the same thing for ever
 MAX_TEXT = 500  # as the channel allows
 BAD_STATUS = 400
-STYLED_BY = frozenset({"image", "font", "stylesheet"})
+STYLED_BY = frozenset({"image", "stylesheet"})  # fonts say themselves whether they are loaded
 Answer = TypeVar("Answer")
 
 
@@ -151,6 +151,8 @@ class PageWatch:
 
     def _on_requestfailed(self, request: Request) -> None:
         self._on_requestend(request)
+        if request.is_navigation_request() and request.frame == self._page.main_frame:
+            return  # told as what it is: the page went away, or the preview did not load
         if self._is_ours(request.url):
             if "ERR_ABORTED" not in (request.failure or ""):  # the page changed its mind
                 self.warn(WarningCode.RESOURCE_FAILED, f"{request.failure}: {_shown(request.url)}")

@@ -3,7 +3,7 @@
 There is no fixed sleep and no waiting for the network; the one timed wait is the story's own delay.
 """
 
-from consumer.capture.deadline import CALL_S, CallDeadlineError
+from consumer.capture.deadline import CALL_S, Budget, CallDeadlineError
 from consumer.capture.framing import Frame, Measured, frame_of
 from consumer.capture.sitting import Sitting
 from consumer.capture.verdict import judge_late
@@ -56,13 +56,10 @@ async def settle(sitting: Sitting) -> None:
 async def rest(sitting: Sitting) -> None:
     """Wait for what was asked for, end animations, let changes come to an end."""
     watch, budget = sitting.page.watch, sitting.budget
-    try:
-        await watch.call(watch.styled(), budget.at_most(IMAGES_S), "loading images and styles")
-    except CallDeadlineError:
-        watch.warn(WarningCode.IMAGE_TIMEOUT, LATE[WarningCode.IMAGE_TIMEOUT])
+    images_s = await _wait_for_images(sitting)
     limits = {
         "fontsMs": FONTS_S * 1_000,
-        "imagesMs": IMAGES_S * 1_000,
+        "imagesMs": images_s * 1_000,
         "quietMs": QUIET_MS,
         "restMs": REST_S * 1_000,
     }
@@ -71,6 +68,17 @@ async def rest(sitting: Sitting) -> None:
     for code, text in LATE.items():
         if isinstance(late, list) and code.value in late:
             watch.warn(code, text)
+
+
+async def _wait_for_images(sitting: Sitting) -> float:
+    """Wait for images and styles, also those only a style asks for; return what time is left."""
+    watch, budget = sitting.page.watch, sitting.budget
+    images = Budget.of_ms(budget.clock, IMAGES_S * 1_000)
+    try:
+        await watch.call(watch.styled(), budget.at_most(IMAGES_S), "loading images and styles")
+    except CallDeadlineError:
+        watch.warn(WarningCode.IMAGE_TIMEOUT, LATE[WarningCode.IMAGE_TIMEOUT])
+    return images.left_s()
 
 
 async def stop(sitting: Sitting) -> None:

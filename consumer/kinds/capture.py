@@ -1,6 +1,7 @@
 """Capture a shard: story after story, through as many children as it takes."""
 
 from collections import deque
+from contextlib import AsyncExitStack
 from dataclasses import replace
 
 import structlog
@@ -53,7 +54,10 @@ class CaptureHandler:
         deaths = 0
         while left:
             try:
-                async with self._lender.child(shard.build, shard.files, work.touch) as child:
+                async with AsyncExitStack() as lent:
+                    with recorder.watch.step("child"):
+                        lending = self._lender.child(shard.build, shard.files, work.touch)
+                        child = await lent.enter_async_context(lending)
                     await self._capture_with(child, left, recorder, work)
             except ChildDiedError as died:
                 if died.how is Death.STOPPED:
@@ -62,6 +66,8 @@ class CaptureHandler:
                 if deaths >= DEATHS_BETWEEN_STORIES:
                     raise
         await recorder.flush()
+        log.info("shard.captured", shard=parsed.shard_id, stories=len(shard.snapshots),
+                 took_ms=dict(recorder.watch.taken_ms))  # fmt: skip
 
     async def _capture_with(
         self, child: Child, left: deque[PlannedSnapshot], recorder: Recorder, work: Work

@@ -5,6 +5,7 @@ from hashlib import sha256
 
 from consumer.capture.confirm import Conclusion, Confirmed, Seen, conclude, needs_second
 from consumer.death import Cause, ChildDiedError, Death
+from consumer.kinds.stopwatch import Stopwatch
 from consumer.messages import Captured, Compared, CompareOptions, Ending, Faint, Page
 from consumer.supervisor import CaptureRequest, Child
 from storyshelf.clock import Clock
@@ -63,43 +64,43 @@ class Photographer:
     ) -> SnapshotResult:
         """Capture, compare and confirm; every picture of the result is stored.
 
+        Its timings are the child's of the picture that counts, and what was done besides:
+        `first_picture` (not believed, so taken again), `compare`, `store`.
+
         Raises ChildDiedError, RequestFailedError, MissingBlobError.
         """
-        finding = await self._find(child, snapshot, work)
-        return await self._stored(snapshot, finding)
+        commission = _Commission(child, snapshot, work, Stopwatch(self._clock))
+        return await self._stored(commission, await self._find(commission))
 
-    async def _find(self, child: Child, snapshot: PlannedSnapshot, work: Work) -> Finding:
-        first = await self._shoot(child, snapshot, Page.SHARED, work)
+    async def _find(self, commission: "_Commission") -> Finding:
+        snapshot = commission.snapshot
+        first = await self._shoot(commission, Page.SHARED)
         if first.captured.ending is Ending.ERRORED or first.key is None:
             return _errored(first)
         if snapshot.baseline_image is None:
             return Finding(Verdict.ADDED, "There is nothing to compare it with yet.", first)
         if first.key == snapshot.baseline_image:
             return _same_bytes(first)
-        base = await self._blobs.read(snapshot.baseline_image)
-        compared = await self._compare(child, snapshot, base, first, work)
+        with commission.watch.step("compare"):
+            base = await self._blobs.read(snapshot.baseline_image)
+        compared = await self._compare(commission, base, first)
         if not needs_second(Seen(first.key, compared.outcome)):
             return _unchanged(first, compared)
-        second = await self._shoot(child, snapshot, Page.FRESH, work)
-        return await self._confirmed(
-            child, snapshot, work, _Suspicion(base, first, second, compared)
-        )
+        commission.watch.add("first_picture", first.took_ms / 1_000)
+        second = await self._shoot(commission, Page.FRESH)
+        return await self._confirmed(commission, _Suspicion(base, first, second, compared))
 
-    async def _confirmed(
-        self, child: Child, snapshot: PlannedSnapshot, work: Work, suspicion: "_Suspicion"
-    ) -> Finding:
+    async def _confirmed(self, commission: "_Commission", suspicion: "_Suspicion") -> Finding:
         """Judge by the second, clean picture too; a story that gives two pictures is unstable."""
         first, second, compared = suspicion.first, suspicion.second, suspicion.compared
         if second.captured.ending is Ending.ERRORED or second.key is None or first.key is None:
             return _errored(second)
-        if second.key == snapshot.baseline_image:
+        if second.key == commission.snapshot.baseline_image:
             return _same_bytes(second)
         between = Outcome.IDENTICAL
         if second.key != first.key:
-            between = (
-                await self._compare(child, snapshot, first.captured.png, second, work)
-            ).outcome
-            compared = await self._compare(child, snapshot, suspicion.base, second, work)
+            between = (await self._compare(commission, first.captured.png, second)).outcome
+            compared = await self._compare(commission, suspicion.base, second)
         confirmed = conclude(
             Seen(first.key, suspicion.compared.outcome),
             Seen(second.key, compared.outcome),
@@ -107,7 +108,8 @@ class Photographer:
         )
         return _concluded(confirmed, suspicion, compared)
 
-    async def _shoot(self, child: Child, snapshot: PlannedSnapshot, page: Page, work: Work) -> Shot:
+    async def _shoot(self, commission: "_Commission", page: Page) -> Shot:
+        child, snapshot, work = commission.child, commission.snapshot, commission.work
         viewport = snapshot.options.viewport
         wanted = CaptureRequest(
             story_id=snapshot.key.story_id,
@@ -136,40 +138,45 @@ class Photographer:
             raise _violated(child, captured, "the picture's size is not what was said")
         return BlobKey(sha256(captured.png).hexdigest())
 
-    async def _compare(
-        self, child: Child, snapshot: PlannedSnapshot, base: bytes, head: Shot, work: Work
-    ) -> Compared:
+    async def _compare(self, commission: "_Commission", base: bytes, head: Shot) -> Compared:
         options = CompareOptions(
-            threshold=snapshot.options.diff_threshold,
+            threshold=commission.snapshot.options.diff_threshold,
             include_aa=False,
             max_diff_pixels=None,
             max_diff_ratio=None,
             faint=Faint.COUNTS,
         )
-        compared = await child.compare(options, base, head.captured.png)
-        work.touch()
+        with commission.watch.step("compare"):
+            compared = await commission.child.compare(options, base, head.captured.png)
+        commission.work.touch()
         return compared
 
-    async def _stored(self, snapshot: PlannedSnapshot, finding: Finding) -> SnapshotResult:
+    async def _stored(self, commission: "_Commission", finding: Finding) -> SnapshotResult:
         captured, compared = finding.shot.captured, finding.compared
-        mask = None
-        if compared is not None and compared.mask:
-            mask = StoredMask(await self._blobs.put(compared.mask), len(compared.mask))
+        with commission.watch.step("store"):
+            mask = await self._mask(compared)
+            picture = await self._picture(finding.shot)
+            frames = [await self._picture(shot) for shot in finding.frames]
         return SnapshotResult(
-            id=snapshot.id,
+            id=commission.snapshot.id,
             verdict=finding.verdict,
             reason=finding.reason,
             pixels=finding.pixels,
             environment_id=self.environment,
             duration_ms=finding.shot.took_ms,
-            picture=await self._picture(finding.shot),
+            picture=picture,
             diff=None if compared is None else _diff(compared),
             mask=mask,
-            frames=tuple([p for shot in finding.frames if (p := await self._picture(shot))]),
+            frames=tuple(frame for frame in frames if frame is not None),
             error=_error(captured),
             warnings=tuple(Notice(warning.code, warning.text) for warning in captured.warnings),
-            timings_ms=captured.timings_ms,
+            timings_ms={**captured.timings_ms, **commission.watch.taken_ms},
         )
+
+    async def _mask(self, compared: Compared | None) -> StoredMask | None:
+        if compared is None or not compared.mask:
+            return None
+        return StoredMask(await self._blobs.put(compared.mask), len(compared.mask))
 
     async def _picture(self, shot: Shot) -> Picture | None:
         """Store the browser's own bytes, never re-encoded: only so can the next equal them."""
@@ -178,6 +185,16 @@ class Photographer:
         png = shot.captured.png
         await self._blobs.put(png)
         return Picture(shot.key, len(png), shot.captured.width_px, shot.captured.height_px)
+
+
+@dataclass(frozen=True, slots=True)
+class _Commission:
+    """One snapshot to capture: with which child, for which job, and what it took so far."""
+
+    child: Child
+    snapshot: PlannedSnapshot
+    work: Work
+    watch: Stopwatch
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from consumer.kinds.stopwatch import Stopwatch
 from storyshelf.builds.record_results import ShardWork, record
 from storyshelf.clock import Clock
 from storyshelf.db.engine import Tx
@@ -19,6 +20,7 @@ class Recorder:
     """Holds a shard's results until they are worth a transaction."""
 
     def __init__(self, work: Work, shard: ShardWork, clock: Clock, failpoint: Failpoint) -> None:
+        self.watch = Stopwatch(clock)
         self._work = work
         self._shard = shard
         self._clock = clock
@@ -39,7 +41,8 @@ class Recorder:
             return
         results, self._waiting = self._waiting, []
         self._failpoint(Place.AFTER_BLOBS)
-        await self._work.record(lambda tx: record(tx, self._shard, results))
+        with self.watch.step("record"):
+            await self._work.record(lambda tx: record(tx, self._shard, results))
         self._written_at = self._clock.monotonic()
 
     async def count_crash(self, snapshot_id: SnapshotId) -> None:

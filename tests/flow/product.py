@@ -18,6 +18,7 @@ from tests.db.server import from_sync
 REPOSITORY = Path(__file__).resolve().parents[2]
 PATIENCE_S = 150.0  # for a fact to come true on a machine that two other suites are using
 LOOK_EVERY_S = 0.1
+OUTAGE_S = 30.0
 LEASE_S = 8  # a dead consumer's jobs come back in seconds; production's is a minute
 
 
@@ -90,9 +91,9 @@ class Product:
         wait_for(lambda: "consumer.started" in consumer.words, consumer)
         return consumer
 
-    def consume_until(self, place: str, **settings: str) -> Started:
-        """Start a consumer that kills itself with signal 9 when it comes to that place."""
-        return self.start("tests.flow.failing_consumer", place, **settings)
+    def consume_until(self, place: str, nth: str, *command: str, **settings: str) -> Started:
+        """Start a consumer that is cut off at that place: by signal 9, or by the command."""
+        return self.start("tests.flow.failing_consumer", place, nth, *command, **settings)
 
     def cli(self, *args: str, **settings: str) -> subprocess.CompletedProcess[str]:
         mine = {"STORYSHELF_URL": self.url, "STORYSHELF_PROJECT_TOKEN": self.token}
@@ -123,14 +124,23 @@ class Product:
         return int(json.loads(done.stdout)["build"]["number"])
 
     def rows(self, query: str, *values: Any) -> list[dict[str, Any]]:
+        """Read the database; a test may have stopped it for a moment."""
+
         async def read() -> list[dict[str, Any]]:
-            connection = await asyncpg.connect(self.database_url)
+            connection = await asyncpg.connect(self.database_url, ssl=False)
             try:
                 return [dict(row) for row in await connection.fetch(query, *values)]
             finally:
                 await connection.close()
 
-        return from_sync(read())
+        deadline = time.monotonic() + OUTAGE_S
+        while True:
+            try:
+                return from_sync(read())
+            except (OSError, asyncpg.CannotConnectNowError, asyncpg.ConnectionDoesNotExistError):
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(LOOK_EVERY_S)
 
     def state_of(self, number: int) -> str:
         (row,) = self.rows("SELECT state FROM builds WHERE number = $1", number)
