@@ -21,7 +21,6 @@ RECONNECT_CEILING_S = 15.0
 NOTIFY = f"SELECT pg_notify('{CHANNEL}', word) FROM unnest($1::text[]) AS words(word)"  # noqa: S608  # a constant
 
 log = structlog.get_logger(__name__)
-Heard = Callable[[Any, int, str, str], None]
 
 
 class HintConnection(Protocol):

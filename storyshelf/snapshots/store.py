@@ -1,6 +1,6 @@
 """All SQL of snapshots."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -32,6 +32,8 @@ from storyshelf.ids import (
 from storyshelf.snapshots.counts import Counts
 from storyshelf.snapshots.decision import DECIDABLE, Decision, Standing, effective
 from storyshelf.snapshots.snapshot import (
+    FIRST_VERDICTS,
+    NEXT_VERDICTS,
     CaptureOptions,
     Notice,
     Pixels,
@@ -76,11 +78,12 @@ class AncestorSnapshot:
 async def add(
     tx: Tx,
     build: tuple[BuildId, int],
-    rows: Iterable[NewSnapshot],
+    rows: Sequence[NewSnapshot],
     shard_ids: Mapping[int, ShardId],
 ) -> None:
     """Write a build's rows as planned; until a result comes, each hands on its baseline."""
     build_id, generation = build
+    assert all(row.verdict in FIRST_VERDICTS for row in rows), "planning writes no captured verdict"
     values = [
         {
             "build_id": build_id,
@@ -200,6 +203,8 @@ async def write_results(
 
 
 def _written(result: SnapshotResult, rule: str | None) -> dict[str, Any]:
+    allowed = NEXT_VERDICTS[Verdict.PLANNED]
+    assert result.verdict in allowed, f"a capture ends in one of {sorted(allowed)}"
     decision = Decision.NONE if rule is None else Decision.ACCEPTED
     standing = Standing(result.id, result.verdict, result.pixels, baseline_id=None)
     picture = result.picture

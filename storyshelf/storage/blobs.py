@@ -28,10 +28,6 @@ class Blobs(Protocol):
         """Return the content; raises MissingBlobError."""
         ...
 
-    async def has(self, key: BlobKey) -> bool:
-        """Return whether the blob is here."""
-        ...
-
     async def place(self, key: BlobKey, target: Path) -> None:
         """Make the content readable as a file at `target`, which must not exist yet."""
         ...

@@ -67,10 +67,6 @@ class LocalBlobs:
         except FileNotFoundError as error:
             raise MissingBlobError(key) from error
 
-    async def has(self, key: BlobKey) -> bool:
-        """See Blobs."""
-        return await asyncio.to_thread(self._path(key).exists)
-
     async def place(self, key: BlobKey, target: Path) -> None:
         """See Blobs; a copy, since a link would share its owner and mode with the blob."""
         await asyncio.to_thread(self._copy, key, target)

@@ -13,7 +13,7 @@ from storyshelf.queue.job import JobState, Outcome
 # Columns are named as the fields of LiveJob and Attempt are.
 LIVE_JOBS = text("""
 SELECT id AS job_id, kind, lane, generation, state, attempt, charged, max_attempts, consumer_id,
-       run_at, enqueued_at, attempt_started_at, cancel_requested_at, last_error
+       cancel_requested_at
 FROM jobs WHERE build_id = CAST(:build_id AS bigint) ORDER BY id
 """)
 
@@ -38,11 +38,7 @@ class LiveJob:
     charged: int
     max_attempts: int
     consumer_id: ConsumerId | None
-    run_at: datetime
-    enqueued_at: datetime
-    attempt_started_at: datetime | None
     cancel_requested_at: datetime | None
-    last_error: str | None
 
 
 @dataclass(frozen=True, slots=True)
