@@ -21,7 +21,7 @@ from storyshelf.bundle.index import BadIndexError, NoFrameError, NoIndexError, N
 from storyshelf.bundle.manifest import BundledFile, Manifest
 from storyshelf.ids import BlobKey
 from storyshelf.projects import store as projects
-from storyshelf.storage.blobs import WrongContentError, key_of
+from storyshelf.storage.blobs import MissingBlobError, WrongContentError, key_of
 from tests.builds.facts import live_kinds, read
 from tests.builds.hand import Hand, chunks, index_of
 
@@ -184,7 +184,8 @@ async def test_a_content_that_the_manifest_does_not_name_is_not_taken(hand: Hand
     build = (await opened(hand)).build
     with pytest.raises(NotInManifestError):
         await send(hand, build, b"stranger")
-    assert not await hand.blobs.has(key_of(b"stranger"))
+    with pytest.raises(MissingBlobError):
+        await hand.blobs.read(key_of(b"stranger"))
 
 
 @pytest.mark.parametrize("sent", [FRAME[:-1], FRAME + b"!", b"x" * len(FRAME), b""])
@@ -206,7 +207,8 @@ async def test_a_connection_that_breaks_in_a_file_leaves_it_missing(hand: Hand) 
     with pytest.raises(ConnectionResetError):
         await intake.receive_file(hand.db, hand.blobs, build, key_of(FRAME), broken())
     assert not await intake.has_file(hand.db, build, key_of(FRAME))
-    assert not await hand.blobs.has(key_of(FRAME))
+    with pytest.raises(MissingBlobError):
+        await hand.blobs.read(key_of(FRAME))
 
 
 async def test_a_whole_bundle_is_sealed_and_its_plan_enqueued(hand: Hand) -> None:
