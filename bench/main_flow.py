@@ -38,8 +38,10 @@ runs side by side: {slots} slots, so a second in one of them counts as 1/{slots}
   store     pictures and masks synced to disk, and the transactions that write the results
   idle      a slot without a shard: between two, or when the other slot has the last one
   finalise  counts become a state
-  rest      what nobody measured: jobs read and settled, answers on their way
-The peer has one page and only shoots; it does not isolate, compare, confirm or record."""
+  rest      the wall time less all of these, which nobody measured: a shard's work read, jobs
+            settled, answers on their way
+The peer is one browser with one page, from its start to its last screenshot; it only shoots: it
+does not isolate, freeze, compare, confirm or record. The upload before the seal is in neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +67,12 @@ def run(length: Length) -> Report:
         product = Product(folder, url, _settings())
         try:
             product.serve()
-            product.consume()
+            product.consume(STORYSHELF_LOG_FORMAT="json")  # a line a shard is read from it
             rounds = [_round(product, number) for number in range(ROUNDS[length])]
         finally:
             product.end()
     middle = {
-        name: _middle([each[at] for each in rounds]) for at, (name, _, _) in enumerate(BUILDS)
+        name: middle_of([each[at] for each in rounds]) for at, (name, _, _) in enumerate(BUILDS)
     }
     _show(middle)
     return report(middle, {**facts, "load_at_end": machine()["load"], "rounds": len(rounds)})
@@ -88,7 +90,6 @@ def report(middle: dict[str, Beside], facts: dict[str, Any]) -> Report:
 def _settings() -> dict[str, str]:
     return {
         "STORYSHELF_LEASE_S": "60",  # what production has, not what tests are quick with
-        "STORYSHELF_LOG_FORMAT": "json",
         "STORYSHELF_CAPTURE_SLOTS": str(cores()),
     }
 
@@ -116,13 +117,14 @@ def _beside(product: Product, slug: str, look: Look, state: str) -> Beside:
     browser = find_browser(None, system_search(product.environment)).path
     with tempfile.TemporaryDirectory(prefix="storyshelf-bench-") as pictures:
         peer = shoot_all(browser, build_example(look), Path(pictures))
-    build = product.publish(build_example(look), f"{slug}-{look}").document["build"]
+    told = product.publish(build_example(look), f"{slug}-{look}").document
+    build = told.get("build", {"state": told.get("error")})
     if build["state"] != state:
         raise UnreadableRunError(f"The build ended as {build['state']}, not as {state}.")
     return Beside(build_run(product, slug, build["number"], cores()), peer)
 
 
-def _middle(rounds: Sequence[Beside]) -> Beside:
+def middle_of(rounds: Sequence[Beside]) -> Beside:
     """Return the round whose ratio is the median; the lower of two."""
     wanted = median(each.ratio for each in rounds)
     return min(rounds, key=lambda each: abs(each.ratio - wanted))

@@ -1,0 +1,123 @@
+"""What a snapshot's result says, whatever the child sends; the comparison is the real one."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from consumer.comparing import compared
+from consumer.kinds.photograph import Photographer
+from consumer.messages import Captured, Compare, Compared, CompareOptions, Ending, Page
+from consumer.supervisor import CaptureRequest, Child
+from storyshelf.diff.png import read_header
+from storyshelf.ids import EnvironmentId, SnapshotId, SnapshotKey, StoryId
+from storyshelf.queue.job_kind import Work
+from storyshelf.snapshots.snapshot import (
+    CaptureOptions,
+    Pixels,
+    PlannedSnapshot,
+    SnapshotResult,
+    Verdict,
+)
+from storyshelf.storage.blobs import key_of
+from tests.builds.hand import png_of
+from tests.fakes import FakeClock, MemoryBlobs
+
+CAPTURE_S, COMPARE_S, STORE_S = 0.4, 0.1, 0.02
+
+
+class Sitter:
+    """A child that shows the given pictures one after the other, each in its time."""
+
+    def __init__(self, clock: FakeClock, *shown: str) -> None:
+        self._clock = clock
+        self._shown = iter(shown)
+        self.pages: list[Page] = []
+
+    async def capture(self, wanted: CaptureRequest, on_stage: Callable[[], None]) -> Captured:
+        await self._clock.advance(CAPTURE_S)
+        on_stage()
+        self.pages.append(wanted.page)
+        png = png_of(next(self._shown))
+        size = read_header(png)
+        sides = (size.width_px, size.height_px)
+        return Captured(1, wanted.story_id, Ending.OK, None, (), *sides, {"shoot": 150.0}, png)
+
+    async def compare(self, options: CompareOptions, base: bytes, head: bytes) -> Compared:
+        await self._clock.advance(COMPARE_S)
+        return compared(Compare(1, options, base, head))
+
+
+class SlowBlobs(MemoryBlobs):
+    """A disk that takes its time to write."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    async def put(self, content: bytes) -> Any:
+        await self._clock.advance(STORE_S)
+        return await super().put(content)
+
+
+class Progress:
+    """Counts the signs of progress that a job was given."""
+
+    def __init__(self) -> None:
+        self.touched = 0
+
+    def touch(self) -> None:
+        self.touched += 1
+
+
+async def result_of(*shown: str, baseline: str | None) -> tuple[SnapshotResult, Sitter]:
+    clock = FakeClock()
+    blobs, sitter = SlowBlobs(clock), Sitter(clock, *shown)
+    image = None if baseline is None else await blobs.put(png_of(baseline))
+    key = SnapshotKey(StoryId("a--one"))
+    planned = PlannedSnapshot(SnapshotId(7), key, CaptureOptions(), 0, None, image)
+    photographer = Photographer(blobs, clock, EnvironmentId("e1"), timeout_ms=1000)
+    work = cast("Work", Progress())
+    return await photographer.result_of(cast("Child", sitter), planned, work), sitter
+
+
+async def test_a_first_picture_is_added_and_its_storing_is_timed() -> None:
+    result, _ = await result_of("red", baseline=None)
+    assert (result.verdict, result.duration_ms) == (Verdict.ADDED, 400)
+    assert result.timings_ms == {"shoot": 150.0, "store": 20.0}
+
+
+async def test_equal_bytes_are_unchanged_without_a_comparison() -> None:
+    result, sitter = await result_of("red", baseline="red")
+    assert (result.verdict, result.pixels) == (Verdict.UNCHANGED, Pixels.EQUAL)
+    assert "compare" not in result.timings_ms
+    assert sitter.pages == [Page.SHARED]
+
+
+async def test_a_change_is_seen_again_in_a_fresh_page_and_all_of_it_is_timed() -> None:
+    result, sitter = await result_of("blue", "blue", baseline="red")
+    assert result.verdict is Verdict.CHANGED
+    assert sitter.pages == [Page.SHARED, Page.FRESH]
+    assert result.picture is not None
+    assert result.picture.key == key_of(png_of("blue"))
+    assert result.mask is not None
+    assert result.duration_ms == 400
+    assert result.timings_ms == {
+        "shoot": 150.0,
+        "first_picture": 400.0,
+        "compare": 100.0,  # once: the second picture is the first, byte for byte
+        "store": 40.0,  # the picture and its mask
+    }
+
+
+async def test_a_difference_that_a_fresh_page_does_not_show_is_none() -> None:
+    result, _ = await result_of("blue", "red", baseline="red")
+    assert (result.verdict, result.pixels) == (Verdict.UNCHANGED, Pixels.EQUAL)
+    assert result.timings_ms["first_picture"] == 400.0
+
+
+async def test_a_story_of_two_pictures_is_unstable_with_both_kept() -> None:
+    result, _ = await result_of("blue", "green", baseline="red")
+    assert result.verdict is Verdict.UNSTABLE
+    assert [frame.key for frame in result.frames] == [
+        key_of(png_of("blue")),
+        key_of(png_of("green")),
+    ]
