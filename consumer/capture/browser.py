@@ -25,6 +25,9 @@ DETERMINISM = (
     "--disable-lcd-text",
     "--force-color-profile=srgb",
     "--hide-scrollbars",
+    # A tile is drawn anew as a whole: drawn in part, the edges of round corners keep a trace of
+    # what was there before, which depends on when the page was first painted.
+    "--disable-partial-raster",
     "--disable-gpu",
     "--disable-background-networking",
     "--disable-component-update",
