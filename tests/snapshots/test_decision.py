@@ -53,7 +53,7 @@ def test_a_picture_with_the_pixels_of_its_baseline_hands_on_itself(decision: Dec
     assert effective(standing(Verdict.UNCHANGED, Pixels.EQUAL), decision) == OWN
 
 
-@pytest.mark.parametrize("verdict", set(Verdict) - {Verdict.UNCHANGED, Verdict.REMOVED})
+@pytest.mark.parametrize("verdict", sorted(set(Verdict) - {Verdict.UNCHANGED, Verdict.REMOVED}))
 def test_equal_pixels_count_only_for_what_is_unchanged(verdict: Verdict) -> None:
     assert effective(standing(verdict, Pixels.EQUAL), Decision.NONE) == BASE
 
