@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import CDPSession, Dialog, Error, Page, Request, Response
 
 from consumer.capture.deadline import CallDeadlineError
+from consumer.capture.verdict import whole
 from consumer.messages import StoryWarning, WarningCode
 from storyshelf.errors import StoryshelfError
 
@@ -98,7 +99,7 @@ class PageWatch:
     def warn(self, code: WarningCode, text: str) -> None:
         """Note something for the reader, once."""
         if len(self._warnings) < MAX_WARNINGS:
-            self._warnings[code, text[:MAX_TEXT]] = None
+            self._warnings[code, whole(text)[:MAX_TEXT]] = None
 
     def warnings(self) -> tuple[StoryWarning, ...]:
         """Return what was noted since `begin`."""
@@ -151,17 +152,26 @@ class PageWatch:
 
     def _on_requestfailed(self, request: Request) -> None:
         self._on_requestend(request)
-        if request.is_navigation_request() and request.frame == self._page.main_frame:
+        if self._leaves(request):
             return  # told as what it is: the page went away, or the preview did not load
-        if self._is_ours(request.url):
-            if "ERR_ABORTED" not in (request.failure or ""):  # the page changed its mind
-                self.warn(WarningCode.RESOURCE_FAILED, f"{request.failure}: {_shown(request.url)}")
-        else:
+        if not self._is_ours(request.url):
             self.warn(WarningCode.BLOCKED_REQUEST, _shown(request.url))
+        elif "ERR_ABORTED" not in (request.failure or ""):  # the page changed its mind
+            self._warn_failed(str(request.failure), request.url)
 
     def _on_response(self, response: Response) -> None:
         if response.status >= BAD_STATUS and not response.url.endswith("/favicon.ico"):
-            self.warn(WarningCode.RESOURCE_FAILED, f"{response.status}: {_shown(response.url)}")
+            self._warn_failed(str(response.status), response.url)
+
+    def _warn_failed(self, why: str, url: str) -> None:
+        path = _shown(url).removeprefix(f"{self._origin}/")
+        self.warn(WarningCode.RESOURCE_FAILED, f"{why}: {path}")
+
+    def _leaves(self, request: Request) -> bool:
+        try:
+            return request.is_navigation_request() and request.frame == self._page.main_frame
+        except Error:  # its frame is gone, or not there yet
+            return False
 
     def _on_websocket(self, url: str) -> None:
         if not self._is_ours(url.replace("ws", "http", 1)):
@@ -173,7 +183,10 @@ class PageWatch:
 
 def _shown(url: str) -> str:
     """Cut what may be long or secret; keep what tells which file it was."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # a browser puts up with more than Python does
+        return url[:MAX_TEXT]
     return f"{parts.scheme}://{parts.netloc}{parts.path}"[:MAX_TEXT]
 
 

@@ -68,7 +68,12 @@ def plain(text: object, limit: int) -> str:
     """Return text that can be stored and sent: bounded, whole characters, no address of ours."""
     if not isinstance(text, str):
         return ""
-    return ORIGIN.sub("", LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text[:limit]))
+    return ORIGIN.sub("", whole(text[:limit]))
+
+
+def whole(text: str) -> str:
+    """Return text without the half characters that JavaScript allows and UTF-8 does not."""
+    return LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _error(raw: object) -> StoryError | None:

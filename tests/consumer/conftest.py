@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 import pytest_asyncio
@@ -14,10 +15,10 @@ from consumer.capture.browser import BrowserChoice, LaunchedBrowser, Sandbox, br
 from consumer.capture.sitting import OnStage, Picture
 from consumer.capture.story_page import Order
 from consumer.capture.studio import Studio
-from consumer.messages import Page, Stage
+from consumer.messages import BundledFile, Page, Stage
 from storyshelf.clock import SystemClock
 from storyshelf.ids import StoryId
-from tests.consumer.little_storybook import LittleStorybook
+from tests.consumer.little_storybook import laid
 
 NAMES = ("chromium-headless-shell", "chrome-headless-shell", "chromium")
 HOST = "b1.localhost"
@@ -59,7 +60,28 @@ class Set:
         return await self.studio.shoot(asked, page, timeout_ms, on_stage)
 
 
-Opener = Callable[[LittleStorybook], Awaitable[Set]]
+class Layable(Protocol):
+    """A Storybook that can be laid out as a parent does: each file under its hash."""
+
+    def lay(self, root: Path) -> tuple[BundledFile, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltStorybook:
+    """A folder that npm built."""
+
+    folder: Path
+
+    def lay(self, root: Path) -> tuple[BundledFile, ...]:
+        """Copy every file under its hash; return the manifest."""
+        files = sorted(path for path in self.folder.rglob("*") if path.is_file())
+        return tuple(
+            laid(root, path.relative_to(self.folder).as_posix(), path.read_bytes())
+            for path in files
+        )
+
+
+Opener = Callable[[Layable], Awaitable[Set]]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -89,7 +111,7 @@ async def opener_on(
     """Open bundles on that server, in that browser, with their files in that folder."""
     studio = Studio(browser, SystemClock())
 
-    async def opener(storybook: LittleStorybook) -> Set:
+    async def opener(storybook: Layable) -> Set:
         keys = {file.path: file.key for file in storybook.lay(root)}
         await studio.open(server.serve(ServedBundle(HOST, root, keys)))
         return Set(studio, server, browser, [])

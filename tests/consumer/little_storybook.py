@@ -54,7 +54,7 @@ class LittleStorybook:
 
     def lay(self, root: Path) -> tuple[BundledFile, ...]:
         """Write every file under its hash, as a parent does; return the manifest."""
-        return tuple(_laid(root, path, content) for path, content in self._all().items())
+        return tuple(laid(root, path, content) for path, content in self._all().items())
 
     def _all(self) -> dict[str, bytes]:
         entries = ",\n".join(f"{json.dumps(k)}: {v.script()}" for k, v in self.stories.items())
@@ -67,7 +67,8 @@ def html(body: str) -> LittleStory:
     return LittleStory(f"root.innerHTML = {json.dumps(body)};")
 
 
-def _laid(root: Path, path: str, content: bytes) -> BundledFile:
+def laid(root: Path, path: str, content: bytes) -> BundledFile:
+    """Write one file under its hash."""
     key = BlobKey(sha256(content).hexdigest())
     (root / key).write_bytes(content)
     return BundledFile(path, key)

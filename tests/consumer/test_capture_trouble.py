@@ -158,4 +158,20 @@ async def test_a_file_that_is_missing_is_a_warning(opened: Opener) -> None:
     assert picture.error is None
     (warning,) = picture.warnings
     assert warning.code is WarningCode.RESOURCE_FAILED
-    assert warning.text.startswith("404: http://b1.localhost:")
+    assert warning.text == "404: gone.png"
+
+
+async def test_half_a_character_in_a_dialog_does_no_harm(opened: Opener) -> None:
+    loud = LittleStory(f"alert('a\\ud800b'); root.innerHTML = `{SQUARE}`;")
+    stage = await opened(LittleStorybook({"loud--story": loud}))
+    (warning,) = (await stage.shoot("loud--story")).warnings
+    assert warning.text.encode() == "alert: a\N{REPLACEMENT CHARACTER}b".encode()
+
+
+async def test_an_address_that_no_parser_likes_does_no_harm(opened: Opener) -> None:
+    odd = LittleStory(
+        f"root.innerHTML = `{SQUARE}`; await fetch('http://a%5b%5d.test/').catch(() => {{}});"
+        "new WebSocket('ws://[::1]:1/x').onerror = () => {};"
+    )
+    stage = await opened(LittleStorybook({"odd--story": odd}))
+    assert (await stage.shoot("odd--story")).error is None

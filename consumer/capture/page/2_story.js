@@ -60,11 +60,6 @@ const story = (() => {
   });
   window.addEventListener("error", (event) => { heard.late ??= described("script", event.error ?? event); });
   window.addEventListener("unhandledrejection", (event) => { heard.late ??= described("script", event.reason); });
-  // The policy holds a form back before it leaves; the story meant to go all the same.
-  document.addEventListener("securitypolicyviolation", (event) => {
-    if (event.effectiveDirective !== "form-action") return;
-    fail("navigated_away", { message: `the page sent a form to ${event.blockedURI}` });
-  });
   window.addEventListener("load", () => real.setTimeout(() => {
     if (channel) return;
     fail("config_failed", heard.late ?? { message: "the preview did not start: no Storybook channel" });
