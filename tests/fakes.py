@@ -133,9 +133,6 @@ class MemoryBlobs:
             raise MissingBlobError(key)
         return self._contents[key]
 
-    async def has(self, key: BlobKey) -> bool:
-        return key in self._contents
-
     async def place(self, key: BlobKey, target: Path) -> None:
         content = await self.read(key)
         with target.open("xb") as file:

@@ -16,10 +16,6 @@ SELECT * FROM snapshots WHERE build_id = :id AND generation = :generation ORDER 
 """
 ENDED = "SELECT kind, outcome FROM jobs_done WHERE build_id = :id ORDER BY id"
 LIVE = "SELECT * FROM jobs WHERE build_id = :id ORDER BY id"
-WAITING = """
-SELECT count(*) AS n FROM pg_stat_activity
-WHERE datname = current_database() AND wait_event_type = 'Lock'
-"""
 Rows = list[Mapping[str, Any]]
 
 
@@ -73,9 +69,3 @@ async def actions_of(hand: Hand, build: Build) -> list[tuple[str, str]]:
     """Who did what to the build, as the audit has it."""
     told = "SELECT actor, action FROM audit_events WHERE build_id = :id ORDER BY id"
     return [(row["actor"], row["action"]) for row in await read(hand, told, id=build.id)]
-
-
-async def someone_waits(hand: Hand) -> None:
-    """Return once a transaction waits for a lock that another one holds."""
-    while (await read(hand, WAITING))[0]["n"] == 0:
-        pass

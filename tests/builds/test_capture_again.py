@@ -14,7 +14,7 @@ from storyshelf.builds.build import (
 )
 from storyshelf.builds.cancel_build import Cancel, cancel_build
 from storyshelf.builds.capture_again import cancel_shard, capture_again, retry_shard
-from storyshelf.builds.jobs import parse_capture
+from storyshelf.builds.jobs import parse_capture, parse_finalise
 from storyshelf.builds.shard_store import ShardState
 from storyshelf.ids import SnapshotId
 from storyshelf.queue.job import Completed, Failed, Outcome
@@ -167,7 +167,10 @@ async def test_a_late_capture_of_the_old_generation_counts_nothing_in_the_new(ha
     assert (await hand.finalise(build)).state is BuildState.ACCEPTED
 
 
-async def test_a_late_finalise_of_the_old_generation_ends_nothing(hand: Hand) -> None:
+@pytest.mark.parametrize("ending", [Completed(None), Failed("boom"), STOPPED])
+async def test_a_late_finalise_of_the_old_generation_ends_nothing(
+    hand: Hand, ending: Completed | Failed
+) -> None:
     build = await hand.upload(STORIES)
     await hand.plan(build, STORIES)
     await hand.capture(build, LOOK)
@@ -175,7 +178,7 @@ async def test_a_late_finalise_of_the_old_generation_ends_nothing(hand: Hand) ->
     await cancel_build(hand.db, hand.kinds, build.id, WHY)
     await capture_again(hand.db, build.id, "Ada")
     await hand.plan(build, STORIES)
-    await hand.settle(late, Failed("boom"))
+    await hand.settle(late, ending, parse_finalise(late.payload))
     assert (await hand.fresh(build)).state is BuildState.CAPTURING
 
 

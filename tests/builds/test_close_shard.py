@@ -23,10 +23,10 @@ from tests.builds.facts import (
     run,
     shard_states,
     shards_of,
-    someone_waits,
     verdicts_of,
 )
 from tests.builds.hand import CAPTURE_LANE, Hand
+from tests.db.waiting import someone_waits
 from tests.queue.builders import let_leases_run_out
 
 LOOK = {"a--one": "red", "b--one": "blue"}
@@ -92,7 +92,7 @@ async def test_the_last_two_shards_closing_at_once_start_one_finalise_job(hand: 
     async with asyncio.TaskGroup() as group, hand.db.transaction() as tx:
         await settle_in(tx, hand, [first])
         closing = group.create_task(end(hand, second))
-        await someone_waits(hand)  # the second one, for the build's row
+        await someone_waits(hand.db)  # the second one, for the build's row
         assert not closing.done()
     assert await live_kinds(hand, build) == ["finalise"]
     assert (await hand.fresh(build)).open_shards == 0
@@ -136,7 +136,7 @@ async def test_one_shard_closed_by_two_at_once_counts_once(hand: Hand) -> None:
     async with asyncio.TaskGroup() as group, hand.db.transaction() as tx:
         await close(tx, failed)
         group.create_task(also())
-        await someone_waits(hand)
+        await someone_waits(hand.db)
     assert (await hand.fresh(build)).open_shards == 1
 
 

@@ -21,8 +21,9 @@ from storyshelf.queue.job import Completed, Lease
 from storyshelf.review.decide import decide_all
 from storyshelf.snapshots import store as snapshots
 from storyshelf.snapshots.decision import Decision
-from tests.builds.facts import live_jobs, shard_states, someone_waits
+from tests.builds.facts import live_jobs, shard_states
 from tests.builds.hand import CAPTURE_LANE, Hand
+from tests.db.waiting import someone_waits
 
 STORIES = [f"c{n}--x" for n in range(6)]
 LOOK = dict.fromkeys(STORIES, "red")
@@ -104,6 +105,6 @@ async def test_results_take_the_shard_before_the_snapshots_as_a_retry_does(hand:
     async with asyncio.TaskGroup() as group, hand.db.transaction() as tx:
         await shard_store.lock_all(tx, build.id)
         recording = group.create_task(hand.shoot(lease, LOOK))
-        await someone_waits(hand)
+        await someone_waits(hand.db)
         await snapshots.carry_over(tx, build.id, 1, 2)
         assert not recording.done()

@@ -19,8 +19,9 @@ from storyshelf.snapshots.decision import (
     UndecidableError,
 )
 from storyshelf.snapshots.snapshot import Verdict
-from tests.builds.facts import actions_of, read, snapshots_of, someone_waits, verdicts_of
+from tests.builds.facts import actions_of, read, snapshots_of, verdicts_of
 from tests.builds.hand import CAPTURE_LANE, Hand
+from tests.db.waiting import someone_waits
 
 NONE, ACCEPTED, DENIED = Decision.NONE, Decision.ACCEPTED, Decision.DENIED
 LOOK = {"a--one": "red", "b--one": "blue"}
@@ -119,7 +120,7 @@ async def test_of_two_reviewers_at_once_the_second_is_refused(hand: Hand) -> Non
             group.create_task(answer(say(hand, build, decision, "a--one")))
             for decision in (ACCEPTED, DENIED)
         ]
-        await someone_waits(hand)
+        await someone_waits(hand.db)
     refusals = [task.result() for task in answers if task.result() is not None]
     assert [type(refusal) for refusal in refusals] == [DecisionMovedError]
 

@@ -10,6 +10,7 @@ from storyshelf.ids import BlobKey
 from storyshelf.storage.blobs import Blobs, MissingBlobError, WrongContentError, key_of
 from storyshelf.storage.local import LocalBlobs
 from tests.fakes import MemoryBlobs
+from tests.storage.here import is_here
 
 CONTENT = b"a picture of a button"
 KEY = key_of(CONTENT)
@@ -29,7 +30,7 @@ async def in_pieces(content: bytes, size_bytes: int = 4) -> AsyncIterator[bytes]
 async def test_what_was_put_is_read_back_under_the_hash_of_its_bytes(blobs: Blobs) -> None:
     assert await blobs.put(CONTENT) == KEY
     assert await blobs.read(KEY) == CONTENT
-    assert await blobs.has(KEY)
+    assert await is_here(blobs, KEY)
 
 
 async def test_putting_it_again_changes_nothing(blobs: Blobs) -> None:
@@ -84,8 +85,8 @@ async def test_what_is_not_what_its_key_promises_is_refused_and_not_kept(
 ) -> None:
     with pytest.raises(WrongContentError, match=problem):
         await blobs.receive(KEY, len(CONTENT), in_pieces(sent))
-    assert not await blobs.has(KEY)
-    assert not await blobs.has(key_of(sent))
+    assert not await is_here(blobs, KEY)
+    assert not await is_here(blobs, key_of(sent))
 
 
 async def test_a_wrong_content_does_not_harm_the_right_one(blobs: Blobs) -> None:
@@ -111,7 +112,7 @@ async def test_reading_stops_at_the_first_byte_too_many(blobs: Blobs) -> None:
 async def test_a_sender_that_breaks_off_leaves_nothing(blobs: Blobs) -> None:
     with pytest.raises(ConnectionResetError):
         await blobs.receive(KEY, len(CONTENT), breaks_off([CONTENT[:4], CONTENT[4:]]))
-    assert not await blobs.has(KEY)
+    assert not await is_here(blobs, KEY)
 
 
 async def breaks_off(pieces: Sequence[bytes]) -> AsyncIterator[bytes]:
@@ -133,11 +134,11 @@ async def test_a_receiver_that_is_cancelled_leaves_nothing(blobs: Blobs) -> None
         await begun.wait()
         receiving.cancel()
     assert receiving.cancelled()
-    assert not await blobs.has(KEY)
+    assert not await is_here(blobs, KEY)
 
 
 async def test_what_is_not_here_is_an_error_that_names_it(blobs: Blobs) -> None:
-    assert not await blobs.has(NOWHERE)
+    assert not await is_here(blobs, NOWHERE)
     with pytest.raises(MissingBlobError, match=NOWHERE):
         await blobs.read(NOWHERE)
 
@@ -185,12 +186,12 @@ async def test_a_folder_that_is_missing_is_not_taken_for_a_missing_blob(
 async def test_what_was_removed_is_gone(blobs: Blobs) -> None:
     await blobs.put(CONTENT)
     await blobs.remove(KEY)
-    assert not await blobs.has(KEY)
+    assert not await is_here(blobs, KEY)
 
 
 async def test_removing_what_is_not_here_is_no_error(blobs: Blobs) -> None:
     await blobs.remove(NOWHERE)
-    assert not await blobs.has(NOWHERE)
+    assert not await is_here(blobs, NOWHERE)
 
 
 async def test_what_was_removed_can_be_put_again(blobs: Blobs) -> None:
