@@ -1,6 +1,12 @@
-"""The database that tests run on: a server per test process, an empty database per test."""
+"""The database that tests run on: a server per test process, an empty database per test.
 
+And the wheel, which is built once.
+"""
+
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -15,6 +21,7 @@ from tests.db.server import from_sync, on_server, running_server
 
 TEMPLATE = "template_storyshelf"
 OWNER = "storyshelf"
+REPOSITORY = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="session")
@@ -67,6 +74,23 @@ async def db(database_url: str) -> AsyncIterator[Database]:
     database = Database(database_url)
     yield database
     await database.close()
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this clone, built without a network."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation"]
+    done = subprocess.run(
+        [*command, "--outdir", str(folder), str(REPOSITORY)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = folder.glob("storyshelf-*.whl")
+    return built
 
 
 def database_on(server: EmbeddedPostgres, name: str) -> str:

@@ -24,15 +24,22 @@ def durable_server() -> Iterator[EmbeddedPostgres]:
 
 
 @pytest.fixture
-def product(durable_server: EmbeddedPostgres, request: pytest.FixtureRequest) -> Iterator[Product]:
+def empty_flow_database(
+    durable_server: EmbeddedPostgres, request: pytest.FixtureRequest
+) -> Iterator[str]:
+    """The url of a database without a table."""
     name = f"flow_{abs(hash(request.node.nodeid))}"
     on_server(durable_server.admin_url, f"CREATE DATABASE {name} OWNER {OWNER}")
-    url = database_on(durable_server, name)
-    from_sync(migrate.upgrade(url, SystemClock()))
+    yield database_on(durable_server, name)
+    on_server(durable_server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def product(empty_flow_database: str) -> Iterator[Product]:
+    from_sync(migrate.upgrade(empty_flow_database, SystemClock()))
     with a_data_folder() as folder:
-        made = Product(folder, url)
+        made = Product(folder, empty_flow_database)
         try:
             yield made
         finally:
             made.end()
-    on_server(durable_server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")

@@ -19,6 +19,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PATIENCE_S = 150.0  # for a fact to come true on a machine that two other suites are using
 LOOK_EVERY_S = 0.1
 OUTAGE_S = 30.0
+NOT_INHERITED = ("STORYSHELF_", "PYTHONPATH")  # what a developer's shell may have set
 LEASE_S = 8  # a dead consumer's jobs come back in seconds; production's is a minute
 
 
@@ -42,6 +43,21 @@ class Started:
         return self.process.wait(timeout=60)
 
 
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """What is run: this clone's modules, or the console scripts of an installation."""
+
+    storyshelf: Sequence[str] = (sys.executable, "-m", "storyshelf.cli.main")
+    consumer: Sequence[str] = (sys.executable, "-m", "consumer.main")
+    environment: Mapping[str, str] = field(default_factory=lambda: {"PYTHONPATH": str(REPOSITORY)})
+
+
+def installed_in(venv: Path) -> Programs:
+    """Return the programs of a venv, which know nothing of this clone."""
+    scripts = venv / "bin"
+    return Programs((str(scripts / "storyshelf"),), (str(scripts / "storyshelf-consumer"),), {})
+
+
 @dataclass
 class Product:
     """Everything one test runs, in a folder of its own."""
@@ -49,19 +65,20 @@ class Product:
     folder: Path
     database_url: str
     settings: Mapping[str, str] = field(default_factory=dict)
+    programs: Programs = field(default_factory=Programs)
     started: list[Started] = field(default_factory=list)
     url: str = ""
     token: str = ""
 
     @property
     def environment(self) -> dict[str, str]:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("STORYSHELF_")}
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(NOT_INHERITED)}
         return kept | {
             "STORYSHELF_DATABASE_URL": self.database_url,
             "STORYSHELF_DATA_DIR": str(self.folder),
             "STORYSHELF_PORT": "0",
             "STORYSHELF_LEASE_S": str(LEASE_S),
-            "PYTHONPATH": str(REPOSITORY),
+            **self.programs.environment,
             **self.settings,
         }
 
@@ -69,7 +86,7 @@ class Product:
         log = self.folder / f"{len(self.started)}.log"
         with log.open("wb") as out:
             process = subprocess.Popen(
-                [sys.executable, "-m", *command],
+                command,
                 env=self.environment | settings,
                 stdout=out,
                 stderr=subprocess.STDOUT,
@@ -81,24 +98,25 @@ class Product:
         return started
 
     def serve(self) -> Started:
-        server = self.start("storyshelf.cli.main", "serve")
+        server = self.start(*self.programs.storyshelf, "serve")
         line = wait_for(lambda: _line_with("http://", server), server)
         self.url = "http://" + line.split("http://", 1)[1].split()[0].rstrip("./")
         return server
 
     def consume(self, **settings: str) -> Started:
-        consumer = self.start("consumer.main", **settings)
+        consumer = self.start(*self.programs.consumer, **settings)
         wait_for(lambda: "consumer.started" in consumer.words, consumer)
         return consumer
 
     def consume_until(self, place: str, nth: str, *command: str, **settings: str) -> Started:
         """Start a consumer that is cut off at that place: by signal 9, or by the command."""
-        return self.start("tests.flow.failing_consumer", place, nth, *command, **settings)
+        failing = (sys.executable, "-m", "tests.flow.failing_consumer")
+        return self.start(*failing, place, nth, *command, **settings)
 
     def cli(self, *args: str, **settings: str) -> subprocess.CompletedProcess[str]:
         mine = {"STORYSHELF_URL": self.url, "STORYSHELF_PROJECT_TOKEN": self.token}
         return subprocess.run(
-            [sys.executable, "-m", "storyshelf.cli.main", *args],
+            [*self.programs.storyshelf, *args],
             env=self.environment | mine | settings,
             capture_output=True,
             text=True,
