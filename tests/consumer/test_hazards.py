@@ -27,6 +27,7 @@ NOT_YET = {"quiet of the network counted", "pauseAnimationAtEnd"}  # what rows n
 CUT_PX = 16_384  # higher pages are shown up to here, with a warning
 CALLED = {"resource_timeout": "image_timeout", "unstable": "unsettled"}  # the table's word: ours
 DELAY_MS = 200  # of the stories that ask for one
+ENDLESS = {"page_unresponsive", "play_timeout", "render_timeout"}
 SHORT_MS = 14_000  # for stories that use up whatever they get
 LONG_MS = 60_000
 OURS = frozenset(code.value for code in WarningCode)
@@ -55,7 +56,7 @@ async def hazards(
 
 async def shot(hazards: Set, story_id: str, page: Page = Page.SHARED) -> Picture:
     delay_ms = DELAY_MS if "delay" in story_id else 0
-    limit_ms = SHORT_MS if "-failures-" in story_id or "-hangs-" in story_id else LONG_MS
+    limit_ms = SHORT_MS if ROWS[story_id].code in ENDLESS else LONG_MS
     order = replace(ORDER, viewport_width_px=1280, viewport_height_px=720, delay_ms=delay_ms)
     return await hazards.shoot(story_id, order=order, page=page, timeout_ms=limit_ms)
 
