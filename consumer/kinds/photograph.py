@@ -78,7 +78,7 @@ class Photographer:
         if first.captured.ending is Ending.ERRORED or first.key is None:
             return _errored(first)
         if snapshot.baseline_image is None:
-            return Finding(Verdict.ADDED, "There is nothing to compare it with yet.", first)
+            return Finding(Verdict.ADDED, "It is new: there is nothing to compare it with.", first)
         if first.key == snapshot.baseline_image:
             return _same_bytes(first)
         with commission.watch.step("compare"):
@@ -237,7 +237,9 @@ def _concluded(confirmed: Confirmed, suspicion: _Suspicion, compared: Compared) 
 
 def _errored(shot: Shot) -> Finding:
     error = shot.captured.error
-    reason = "It could not be rendered." if error is None else f"It ended with {error.code}."
+    reason = (
+        "It could not be rendered." if error is None else f"It ended with the error {error.code}."
+    )
     return Finding(Verdict.ERRORED, reason, shot)
 
 

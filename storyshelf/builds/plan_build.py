@@ -175,10 +175,10 @@ def _rows_of(
 
 def _first_verdict(parameters: StoryParameters, baseline: Baseline) -> tuple[Verdict, str]:
     if parameters.disable_snapshot:
-        return Verdict.SKIPPED, "Its parameters say disableSnapshot."
+        return Verdict.SKIPPED, "It is not captured, because its parameters set disableSnapshot."
     if baseline.snapshot_id is None:
-        return Verdict.PLANNED, "It has no baseline and is rendered."
-    return Verdict.PLANNED, "Every story is rendered."
+        return Verdict.PLANNED, "It waits to be captured; there is no baseline to compare it with."
+    return Verdict.PLANNED, "It waits to be captured and compared with its baseline."
 
 
 def _removed(
@@ -195,7 +195,7 @@ def _removed(
             import_path=row.import_path,
             options=row.options,
             verdict=Verdict.REMOVED,
-            reason=f"The bundle has no such story or mode any more; build {ancestor.number} had.",
+            reason=f"This build has no such story or mode; build {ancestor.number} had it.",
             baseline_id=row.effective_id,
             baseline_reason=choose(row.key, ancestor, around.build.branch).reason,
         )

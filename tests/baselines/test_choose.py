@@ -18,25 +18,25 @@ def test_without_an_ancestor_there_is_nothing_to_compare_with() -> None:
 def test_the_ancestor_hands_on_what_is_effective_in_it() -> None:
     chosen = choose(KEY, Ancestor(4, "main", {KEY: SnapshotId(9)}), "main")
     assert chosen.snapshot_id == 9
-    assert chosen.reason == "What build 4, the last one planned on main, hands on."
+    assert chosen.reason == "The accepted picture as of build 4, the latest planned build on main."
 
 
 def test_an_ancestor_from_the_default_branch_is_named_as_such() -> None:
     chosen = choose(KEY, Ancestor(4, "main", {KEY: SnapshotId(9)}), "feature")
     assert chosen.snapshot_id == 9
-    assert "planned on main, since feature has none before" in chosen.reason
+    assert "the latest planned build on main (feature had none before)." in chosen.reason
 
 
 def test_a_story_that_the_ancestor_did_not_have_has_no_baseline() -> None:
     chosen = choose(KEY, Ancestor(4, "main", {OTHER: SnapshotId(9)}), "main")
     assert chosen.snapshot_id is None
-    assert chosen.reason == "It is not in build 4, the last one planned on main."
+    assert "this story and mode did not exist in build 4" in chosen.reason
 
 
 def test_a_story_that_was_never_accepted_has_no_baseline() -> None:
     chosen = choose(KEY, Ancestor(4, "main", {KEY: None}), "main")
     assert chosen.snapshot_id is None
-    assert chosen.reason.startswith("Nothing was accepted for it up to build 4")
+    assert chosen.reason.startswith("There is none: no picture of it is accepted as of build 4")
 
 
 def test_another_mode_of_the_story_is_another_key() -> None:

@@ -106,14 +106,15 @@ def test_a_later_build_has_no_rule_and_names_its_ancestor() -> None:
 def test_a_story_is_compared_with_what_its_ancestor_hands_on() -> None:
     row = by_story(plan(content("a--a"), after({"a--a": 5})))["a--a"]
     assert (row.verdict, row.baseline_id) == (Verdict.PLANNED, 5)
-    assert row.baseline_reason == "What build 1, the last one planned on main, hands on."
+    as_of = "The accepted picture as of build 1, the latest planned build on main."
+    assert row.baseline_reason == as_of
 
 
 @pytest.mark.parametrize("around", [ALONE, after({}), after({"a--a": None})])
 def test_a_story_without_a_baseline_is_rendered_all_the_same(around: Surroundings) -> None:
     row = by_story(plan(content("a--a"), around))["a--a"]
     assert (row.verdict, row.baseline_id) == (Verdict.PLANNED, None)
-    assert row.reason == "It has no baseline and is rendered."
+    assert row.reason == "It waits to be captured; there is no baseline to compare it with."
 
 
 def test_a_story_that_is_gone_is_a_removed_row_that_keeps_its_old_words() -> None:
@@ -121,7 +122,7 @@ def test_a_story_that_is_gone_is_a_removed_row_that_keeps_its_old_words() -> Non
     assert (row.verdict, row.baseline_id, row.shard_number) == (Verdict.REMOVED, 6, None)
     assert (row.title, row.import_path) == ("Old title b--b", "./old.js")
     assert row.options == CaptureOptions(delay_ms=7)
-    assert row.reason == "The bundle has no such story or mode any more; build 1 had."
+    assert row.reason == "This build has no such story or mode; build 1 had it."
 
 
 def test_a_story_that_handed_on_nothing_is_gone_without_a_word() -> None:
@@ -134,7 +135,7 @@ def test_a_skipped_story_is_not_rendered_and_hands_its_baseline_on() -> None:
     made = plan(skip, after({"a--a": 5, "b--b": 6}))
     row = by_story(made)["a--a"]
     assert (row.verdict, row.baseline_id, row.shard_number) == (Verdict.SKIPPED, 5, None)
-    assert row.reason == "Its parameters say disableSnapshot."
+    assert row.reason == "It is not captured, because its parameters set disableSnapshot."
     assert made.shard_sizes == [1]
 
 

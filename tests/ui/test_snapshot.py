@@ -80,7 +80,7 @@ async def test_the_verdict_is_explained(hand: Hand, visitor: Visitor) -> None:
     page = await snapshot_page(visitor, 2, "changed")
     for words in (
         "by hand",
-        "build 1, the last one planned on main",
+        "build 1, the latest planned build on main",
         "undecided",
         "3 pixels",
         "yiq-7, numpy 1",
