@@ -47,12 +47,10 @@ class SlugTakenError(ConflictError):
 class NoSuchProjectError(NotFoundError):
     """No project of that slug, or not the caller's."""
 
-    def __init__(self, slug: str) -> None:
-        super().__init__(
-            "There is no such project",
-            where=slug,
-            next_step="Check the slug, and that the token belongs to this project.",
-        )
+    def __init__(
+        self, slug: str, next_step: str = "Check the slug; the first page lists all projects."
+    ) -> None:
+        super().__init__("There is no such project", where=slug, next_step=next_step)
 
 
 def parse_slug(text: str) -> str:

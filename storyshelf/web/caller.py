@@ -32,12 +32,13 @@ async def caller_of(request: Request, parts: WithParts) -> Caller:
 
 
 WithCaller = Annotated[Caller, Depends(caller_of)]
+OTHER_PROJECT = "Check the slug, and that the token belongs to this project."
 
 
 async def project_of(slug: str, caller: WithCaller, parts: WithParts) -> Project:
     """Return the project in the path; to a token of another one it does not exist."""
     if caller.project_slug != slug:
-        raise NoSuchProjectError(slug)
+        raise NoSuchProjectError(slug, OTHER_PROJECT)
     async with parts.db.transaction() as tx:
         return await projects.by_slug(tx, slug)
 
