@@ -8,6 +8,7 @@ import structlog
 from storyshelf.clock import Clock
 from storyshelf.db.engine import Database
 from storyshelf.queue import store
+from storyshelf.queue.job import Outcome
 from storyshelf.queue.job_kind import JobKinds
 
 SILENT_FOR = timedelta(seconds=60)  # a consumer that has not beaten for this long serves nobody
@@ -62,7 +63,8 @@ class UnservedWatch:
     async def _end(self, lane: str) -> None:
         async with self.db.transaction() as tx:
             ended = await store.end_waiting(tx, lane, self.patience.end_after, limit=AT_ONCE)
-            for each in ended:
-                await self.kinds.ended(tx, [each.job], each.outcome, each.error)
+            if ended:  # told of at once: one by one, their shards would be locked out of order
+                jobs = [each.job for each in ended]
+                await self.kinds.ended(tx, jobs, Outcome.UNHANDLED, ended[0].error)
         for each in ended:
             log.info("job.unserved", job=each.job.job_id, kind=each.job.kind, lane=lane)
