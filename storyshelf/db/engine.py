@@ -59,6 +59,7 @@ class Database:
         self.announce: Announce = keep_quiet  # set by wiring; called after the commit, outside it
         self.engine: AsyncEngine = create_async_engine(
             self.url,
+            hide_parameters=True,  # a log is read by more people than the database
             pool_size=pool_size,
             max_overflow=pool_size,
             pool_pre_ping=True,  # after a restart of the database the first caller must not fail

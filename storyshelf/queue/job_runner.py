@@ -29,6 +29,7 @@ from storyshelf.queue.lease_keeper import Abandoned, Hold, LeaseKeeper
 from storyshelf.queue.lease_times import LeaseTimes
 from storyshelf.queue.settler import Attempted, Settler, failure
 from storyshelf.queue.store.cancel import CANCELLED_ON_REQUEST
+from storyshelf.queue.words import words_of
 
 log = structlog.get_logger(__name__)
 Renew = Callable[[Tx, Lease, timedelta], Awaitable[None]]
@@ -109,7 +110,7 @@ class JobRunner:
         try:
             parsed = kind.parse(hold.lease.payload)
         except Exception as error:  # noqa: BLE001  # whatever is wrong with it, no retry mends it
-            ending = Failed(_words(error), Outcome.DROPPED)
+            ending = Failed(words_of(error), Outcome.DROPPED)
             return await self.settler.settle(Attempted(hold, kind, ending))
         found = await self._handle(kind, hold, parsed)
         if found is None:
@@ -149,10 +150,10 @@ class JobRunner:
             case LeaseLostError():
                 return _ending_when_abandoned(hold)
             case MalformedPayloadError() as error:
-                return Failed(_words(error), Outcome.DROPPED)
+                return Failed(words_of(error), Outcome.DROPPED)
             case error:
                 log.warning("job.failed", job=hold.lease.job_id, kind=kind.name, exc_info=error)
-                return failure(kind, hold, _words(error), self.draw)
+                return failure(kind, hold, words_of(error), self.draw)
 
 
 def _ending_of_result(result: Any) -> Ending:
@@ -174,7 +175,3 @@ def _ending_when_abandoned(hold: Hold) -> Ending | None:
 
 async def _awaited(work: Awaitable[None]) -> None:
     await work
-
-
-def _words(error: BaseException) -> str:
-    return str(error) or repr(error)

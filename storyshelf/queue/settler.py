@@ -18,6 +18,7 @@ from storyshelf.queue.job import Completed, Ending, Lease, Outcome
 from storyshelf.queue.job_kind import JobKind, JobKinds, Settled, Settling
 from storyshelf.queue.lease_keeper import Hold
 from storyshelf.queue.outage import may_pass
+from storyshelf.queue.words import words_of
 
 FIRST_WAIT_S = 0.25
 WAIT_CEILING_S = 4.0
@@ -92,7 +93,7 @@ class Settler:
     async def _after_failure(self, attempted: Attempted, error: Exception) -> Outcome | None:
         """Treat an `apply` that failed as a failure of the attempt; a failing `ended` is left."""
         if attempted.kind is not None and isinstance(attempted.ending, Completed):
-            ending = failure(attempted.kind, attempted.hold, repr(error), self._draw)
+            ending = failure(attempted.kind, attempted.hold, words_of(error), self._draw)
             return (await self._settle_all([replace(attempted, ending=ending)]))[0]
         log.error(  # the error is data, one line
             "job.unendable",
