@@ -1,22 +1,15 @@
 """Every setting, read once from the environment; only the two wirings and the CLI read it."""
 
-import os
 from pathlib import Path
 from typing import Annotated, Literal
 
-from platformdirs import user_data_dir
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from storyshelf.data_dir import absolute, default_data_dir, own_user_id
 from storyshelf.errors import StoryshelfError
 
 PREFIX = "STORYSHELF_"
-SYSTEM_DATA_DIR = Path("/var/lib/storyshelf")
-
-
-def default_data_dir() -> Path:
-    """Return where data lives when nothing else is said: the system's place for root."""
-    return SYSTEM_DATA_DIR if os.geteuid() == 0 else Path(user_data_dir("storyshelf"))
 
 
 class BadSettingError(StoryshelfError):
@@ -26,10 +19,6 @@ class BadSettingError(StoryshelfError):
         listed = "; ".join(f"{name}: {problem}" for name, problem in problems)
         super().__init__(f"Wrong settings: {listed}", next_step="Correct or unset the variables.")
         self.problems = problems
-
-
-def _absolute(path: Path) -> Path:
-    return path.expanduser().absolute()
 
 
 Seconds = Annotated[float, Field(gt=0)]
@@ -42,8 +31,9 @@ class Settings(BaseSettings):
 
     database_url: SecretStr | None = Field(None, description="PostgreSQL url; none: embedded")
     database_pool_size: int = Field(5, ge=1, le=100, description="Connections a process keeps")
-    data_dir: Annotated[Path, AfterValidator(_absolute)] = Field(
-        default_factory=default_data_dir, description="Embedded database, blobs, scratch"
+    data_dir: Annotated[Path, AfterValidator(absolute)] = Field(
+        default_factory=lambda: default_data_dir(own_user_id()),
+        description="Embedded database, blobs, scratch",
     )
     host: str = Field("127.0.0.1", description="Address the server listens on; loopback only")
     port: int = Field(8765, ge=0, le=65535, description="Port of the server; 0: any free one")
@@ -67,7 +57,7 @@ class Settings(BaseSettings):
     idle_poll_s: Seconds = Field(15, description="Time between polls when there is no work")
     active_poll_s: Seconds = Field(2, description="Time between polls while there is work")
     stop_grace_s: Seconds = Field(25, description="Time a stop may take before work is released")
-    story_timeout_s: Seconds = Field(30, description="Most time one story may take to be captured")
+    story_timeout_s: Seconds = Field(60, description="Most time one story may take to be captured")
     shard_cost_s: Seconds = Field(60, description="Capture time a shard is cut to")
     health_port: int = Field(0, ge=0, le=65535, description="Consumer's health port; 0: none")
     upload_expires_h: Seconds = Field(24, description="Hours after which an unsealed upload ends")
