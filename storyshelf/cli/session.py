@@ -1,4 +1,4 @@
-"""What `upload` and `wait` share: their options, and a connection to the server."""
+"""What the commands of a server's client share: options, a connection, a verdict reported."""
 
 import os
 from collections.abc import AsyncIterator, Mapping
@@ -13,11 +13,12 @@ from storyshelf.cli.output import Output
 from storyshelf.client.api import Api, connect
 from storyshelf.client.exit_codes import ExitCode, InvalidOptionsError, OnChanges, code_of_state
 from storyshelf.client.retrying import DEFAULT_TRIES, Backoff
-from storyshelf.client.saved import choose_server, this_data_dir
+from storyshelf.client.saved import choose_server
 from storyshelf.client.steps import step_of_build
 from storyshelf.client.summary import TO_LOOK_AT, summary
 from storyshelf.client.wait import wait_for_end
 from storyshelf.clock import SystemClock
+from storyshelf.data_dir import data_dir, own_user_id
 
 DEFAULT_TIMEOUT_S = 1800.0  # of a wait; a build that takes longer goes on without it
 MAX_RETRIES = 100
@@ -61,7 +62,7 @@ class BadRetriesError(InvalidOptionsError):
 @asynccontextmanager
 async def connected(url: str | None, token: str | None) -> AsyncIterator[Api]:
     """Connect to the server that options, environment or the saved file name."""
-    server = choose_server(url, token, this_data_dir())
+    server = choose_server(url, token, data_dir(os.environ, own_user_id()))
     backoff = Backoff(SystemRandom().random, tries(os.environ))
     async with connect(server, SystemClock(), backoff) as api:
         yield api

@@ -1,18 +1,13 @@
 """Where the server is and what to show it: options, environment, or what `storyshelf up` saved."""
 
 import json
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import platformdirs
-
 from storyshelf.client.exit_codes import InvalidOptionsError
 
 FILE_NAME = "client.json"
-SYSTEM_DATA_DIR = Path("/var/lib/storyshelf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +53,6 @@ class BadSavedFileError(InvalidOptionsError):
             next_step="Delete the file and run `storyshelf up` again, or set STORYSHELF_URL "
             "and STORYSHELF_PROJECT_TOKEN.",
         )
-
-
-def data_dir(environ: Mapping[str, str], user_id: int) -> Path:
-    """Return where this machine's storyshelf keeps its data: a variable, root's place, a user's."""
-    chosen = environ.get("STORYSHELF_DATA_DIR")
-    if chosen:
-        return Path(chosen)
-    if user_id == 0:
-        return SYSTEM_DATA_DIR
-    return Path(platformdirs.user_data_dir("storyshelf"))
-
-
-def this_data_dir() -> Path:
-    """Return it for this process."""
-    user_id = os.getuid() if hasattr(os, "getuid") else -1
-    return data_dir(os.environ, user_id)
 
 
 def choose_server(url: str | None, token: str | None, folder: Path) -> Server:

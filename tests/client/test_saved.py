@@ -9,7 +9,6 @@ from storyshelf.client.saved import (
     NoServerError,
     Server,
     choose_server,
-    data_dir,
     read_saved,
 )
 
@@ -21,19 +20,6 @@ def folder(tmp_path: Path) -> Path:
     text = json.dumps({"url": "http://127.0.0.1:4000/", "project": "demo", "token": "ssp_saved"})
     (tmp_path / "client.json").write_text(text)
     return tmp_path
-
-
-def test_the_variable_beats_every_other_place() -> None:
-    assert data_dir({"STORYSHELF_DATA_DIR": "/data"}, 0) == Path("/data")
-
-
-def test_root_keeps_its_data_in_the_systems_place() -> None:
-    assert data_dir({}, 0) == Path("/var/lib/storyshelf")
-
-
-def test_a_user_keeps_the_data_at_home() -> None:
-    assert data_dir({}, 1000).name == "storyshelf"
-    assert data_dir({}, 1000) != data_dir({}, 0)
 
 
 def test_nothing_given_is_the_saved_server(folder: Path) -> None:
