@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from storyshelf.bundle.index import MAX_ID_BYTES
 from storyshelf.diff.outcome import Outcome
 from storyshelf.ids import BlobKey, StoryId
 
@@ -22,11 +23,14 @@ MAX_STORIES = 5_000  # what an index may hold
 MAX_BASE_OR_HEAD_BYTES = 128 << 20  # 25 Mpx of noise is 100 MB as a PNG
 MAX_TIMEOUT_MS = 600_000  # no single request is worth more than ten minutes of a lease
 
+STORABLE = r"^[^\x00]*$"  # a database refuses NUL, and with it all results of the statement
+
 RequestId = Annotated[int, Field(ge=0, lt=2**53)]
-Text = Annotated[str, Field(max_length=4_000)]
-ShortText = Annotated[str, Field(max_length=500)]
-StackText = Annotated[str, Field(max_length=20_000)]
-StoryName = Annotated[StoryId, Field(min_length=1, max_length=500)]
+Text = Annotated[str, Field(max_length=4_000, pattern=STORABLE)]
+ShortText = Annotated[str, Field(max_length=500, pattern=STORABLE)]
+StackText = Annotated[str, Field(max_length=20_000, pattern=STORABLE)]
+StoryName = Annotated[StoryId, Field(min_length=1, max_length=MAX_ID_BYTES, pattern=STORABLE)]
+Label = Annotated[str, Field(max_length=60, pattern=STORABLE)]
 HostName = Annotated[str, Field(pattern=r"^[a-z0-9-]{1,63}\.localhost$")]
 Key = Annotated[BlobKey, Field(pattern=r"^[0-9a-f]{64}$")]
 TimeoutMs = Annotated[int, Field(ge=1, le=MAX_TIMEOUT_MS)]
@@ -36,15 +40,14 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Picture = Annotated[bytes, Field(max_length=MAX_BASE_OR_HEAD_BYTES)]
 Scalar = (
     None | bool | Annotated[int, Field(ge=-(2**53), le=2**53)]
-    | Annotated[float, Field(allow_inf_nan=False)] | Annotated[str, Field(max_length=200)]
+    | Annotated[float, Field(allow_inf_nan=False)]
+    | Annotated[str, Field(max_length=200, pattern=STORABLE)]
 )  # fmt: skip
 Viewport = Annotated[
-    dict[Annotated[str, Field(max_length=20)], Scalar], Field(max_length=4)
+    dict[Label, Scalar], Field(max_length=4)
 ]  # {width, height}, as a page wrote it
 ParameterValue = Scalar | Annotated[list[Scalar | Viewport], Field(max_length=50)]
-Parameters = Annotated[
-    dict[Annotated[str, Field(max_length=40)], ParameterValue], Field(max_length=20)
-]
+Parameters = Annotated[dict[Label, ParameterValue], Field(max_length=20)]
 
 
 class Page(StrEnum):
@@ -222,7 +225,7 @@ class Captured:
     height_px: Side
     timings_ms: Annotated[
         dict[
-            Annotated[str, Field(max_length=40)],
+            Label,
             Annotated[float, Field(ge=0, le=1e8, allow_inf_nan=False)],
         ],
         Field(max_length=20),
@@ -306,7 +309,7 @@ class Close:
 class Ready:
     """Said once after the start: what this child's pictures are made with."""
 
-    facts: Annotated[dict[Annotated[str, Field(max_length=60)], ShortText], Field(max_length=40)]
+    facts: Annotated[dict[Label, ShortText], Field(max_length=40)]
     kind: Literal["ready"] = "ready"
 
 

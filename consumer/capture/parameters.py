@@ -14,13 +14,14 @@ from consumer.messages import (
     Viewport,
     WarningCode,
 )
+from storyshelf.bundle.index import MAX_ID_BYTES
 from storyshelf.bundle.parameters import KEYS
 from storyshelf.ids import StoryId
 
 MAX_TEXT = 200
 MAX_ITEMS = 50
-MAX_ID = 500
 MAX_FAILED = 40
+MAX_FAILED_TEXT = 500  # as the channel allows
 MAX_NUMBER = 2**53
 
 
@@ -36,7 +37,7 @@ def read_parameters(raw: object) -> ReadParameters:
     """Read the page's answer; what is not of the agreed shape is left out."""
     fields = raw if isinstance(raw, Mapping) else {}
     stories = [_story(each) for each in _items(fields.get("stories"))[:MAX_STORIES]]
-    failed = [plain(each, MAX_ID) for each in _items(fields.get("failed"))[:MAX_FAILED]]
+    failed = [plain(each, MAX_FAILED_TEXT) for each in _items(fields.get("failed"))[:MAX_FAILED]]
     return ReadParameters(
         stories=tuple(story for story in stories if story is not None),
         failed=tuple(StoryWarning(WarningCode.UNREADABLE_FILE, text) for text in failed),
@@ -45,7 +46,7 @@ def read_parameters(raw: object) -> ReadParameters:
 
 def _story(raw: object) -> StoryParameters | None:
     fields = raw if isinstance(raw, Mapping) else {}
-    story_id = plain(fields.get("story_id"), MAX_ID)
+    story_id = plain(fields.get("story_id"), MAX_ID_BYTES)
     if not story_id:
         return None
     storyshelf, chromatic = _known(fields.get("storyshelf")), _known(fields.get("chromatic"))

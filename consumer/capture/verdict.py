@@ -9,7 +9,7 @@ from consumer.messages import ErrorCode, StoryError
 MAX_MESSAGE = 4_000
 MAX_STACK = 20_000
 ORIGIN = re.compile(r"https?://[a-z0-9-]+\.localhost:\d+/?")
-LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 CODES = {code.value: code for code in ErrorCode}
 
 
@@ -72,8 +72,8 @@ def plain(text: object, limit: int) -> str:
 
 
 def whole(text: str) -> str:
-    """Return text without the half characters that JavaScript allows and UTF-8 does not."""
-    return LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
+    """Return text without NUL and half characters: no database, or no UTF-8, takes them."""
+    return UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _error(raw: object) -> StoryError | None:

@@ -81,8 +81,9 @@ def test_our_own_address_is_taken_out_of_what_people_read() -> None:
     assert plain(stack, 100) == "at f (assets/main.js:1:2)"
 
 
-def test_half_a_character_becomes_a_whole_one() -> None:
-    assert plain("a\ud800b", 10) == "a\N{REPLACEMENT CHARACTER}b"
+@pytest.mark.parametrize("character", ["\ud800", "\0"])
+def test_a_character_that_cannot_be_stored_becomes_one_that_can(character: str) -> None:
+    assert plain(f"a{character}b", 10) == "a\N{REPLACEMENT CHARACTER}b"
 
 
 ANYTHING = st.recursive(

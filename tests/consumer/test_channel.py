@@ -24,6 +24,7 @@ from consumer.channel import (
     child_end,
     parent_end,
 )
+from storyshelf.bundle.index import MAX_ID_BYTES
 from storyshelf.diff.outcome import Outcome
 from storyshelf.ids import BlobKey, StoryId
 
@@ -274,7 +275,48 @@ def test_a_message_with_a_mangled_field_is_a_message_or_a_violation(
     assert FROM_CHILD.encode(heard)
 
 
-@given(png=st.binary(max_size=300), text=st.text(max_size=40))
+def unbounded_texts(schema: object) -> list[object]:
+    """Return what in a schema may be a text of any length or with any character."""
+    if isinstance(schema, list):
+        return [found for each in schema for found in unbounded_texts(each)]
+    if not isinstance(schema, dict):
+        return []
+    is_text = schema.get("type") == "string" and schema.get("format") != "binary"
+    is_bound = {"pattern", "maxLength"} <= schema.keys() or {"enum", "const"} & schema.keys()
+    inside = [found for each in schema.values() for found in unbounded_texts(each)]
+    is_open = is_text and not is_bound
+    return [*inside, *([schema] if is_open else [])]
+
+
+def test_every_text_of_a_child_is_bounded_in_length_and_characters() -> None:
+    assert unbounded_texts(FROM_CHILD.adapter.json_schema()) == []
+
+
+def test_a_text_that_no_database_takes_is_refused() -> None:
+    error = m.StoryError(m.ErrorCode.PLAY_FAILED, "m", "a\0b")
+    _, header, body = FROM_CHILD.encode(replace(CAPTURED, error=error))
+    with pytest.raises(ChannelViolationError, match="error.stack"):
+        FROM_CHILD.decode(header, body)
+
+
+def test_a_name_that_no_database_takes_is_refused() -> None:
+    _, header, body = FROM_CHILD.encode(replace(CAPTURED, timings_ms={"a\0b": 1.0}))
+    with pytest.raises(ChannelViolationError, match="timings_ms"):
+        FROM_CHILD.decode(header, body)
+
+
+def test_the_longest_id_of_an_index_passes_both_ways() -> None:
+    longest = StoryId("x" * MAX_ID_BYTES)
+    wanted = m.Capture(3, longest, 1280, 720, 1.0, 0, m.Page.FRESH, 1)
+    stage = m.StageReached(3, longest, m.Stage.SHOOTING)
+    assert TO_CHILD.decode(TO_CHILD.encode(wanted)[1], b"") == wanted
+    assert FROM_CHILD.decode(FROM_CHILD.encode(stage)[1], b"") == stage
+
+
+STORABLE = st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=40)
+
+
+@given(png=st.binary(max_size=300), text=STORABLE)
 def test_every_message_survives_the_way(png: bytes, text: str) -> None:
     said = replace(CAPTURED, png=png, error=m.StoryError(m.ErrorCode.PLAY_FAILED, text, ""))
     _, header, body = FROM_CHILD.encode(said)
