@@ -25,9 +25,8 @@ from storyshelf.builds.jobs import BUILD_LANE, CAPTURE, CAPTURE_LANE, FINALISE, 
 from storyshelf.builds.kinds import build_kinds
 from storyshelf.client.version import own_version
 from storyshelf.clock import Clock, SystemClock
-from storyshelf.db.embedded import EmbeddedPostgres, ServerState
 from storyshelf.db.engine import Database
-from storyshelf.errors import StoryshelfError
+from storyshelf.db.running import running_url
 from storyshelf.ids import ConsumerId
 from storyshelf.operations.housekeeping import passes
 from storyshelf.queue.cadence import Cadence
@@ -74,19 +73,6 @@ class Frame:
         return Ground(browser, scratch, uids, environ)
 
 
-class NoDatabaseError(StoryshelfError):
-    """No database is named, and the embedded one does not run."""
-
-    http_status = 503
-
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(
-            "There is no database to take jobs from",
-            where=str(settings.data_dir),
-            next_step="Set STORYSHELF_DATABASE_URL, or run `storyshelf db start` first.",
-        )
-
-
 def read_frame(failpoint: Failpoint = no_failpoint) -> Frame:
     """Read the settings, set up the logging and return the frame; the caller closes its database.
 
@@ -94,9 +80,12 @@ def read_frame(failpoint: Failpoint = no_failpoint) -> Frame:
     """
     settings = read_settings()
     logs.configure(settings.log_level, settings.log_format)
-    database_url = _database_url(settings)
-    pool_size = settings.database_pool_size
-    db = Database(database_url, pool_size=pool_size, application="storyshelf-consumer")
+    named = settings.database_url.get_secret_value() if settings.database_url else None
+    db = Database(
+        running_url(named, settings.data_dir),
+        pool_size=settings.database_pool_size,
+        application="storyshelf-consumer",
+    )
     return Frame(settings, db, SystemClock(), failpoint)
 
 
@@ -170,12 +159,3 @@ def _handled(frame: Frame, supervisor: Supervisor, environment: Environment) -> 
         FINALISE: finalise_handler,
     }
     return tuple(kind.handled(handlers[kind.name]) for kind in build_kinds())
-
-
-def _database_url(settings: Settings) -> str:
-    if settings.database_url is not None:
-        return settings.database_url.get_secret_value()
-    server = EmbeddedPostgres(settings.data_dir)
-    if server.status().state is ServerState.STOPPED:
-        raise NoDatabaseError(settings)
-    return server.url

@@ -3,29 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
 
 from sqlalchemy.exc import DBAPIError
 
-from storyshelf.db.embedded import EmbeddedPostgres, ServerState
+from storyshelf.db.embedded import EmbeddedPostgres
 from storyshelf.db.engine import Database
 from storyshelf.db.migrate import require_head
+from storyshelf.db.running import running_url
 from storyshelf.errors import StoryshelfError
 from storyshelf.settings import Settings
-
-
-class NoDatabaseError(StoryshelfError):
-    """No database is named, and the embedded one does not run."""
-
-    http_status = 503
-
-    def __init__(self, data_dir: Path) -> None:
-        super().__init__(
-            "There is no database: none is named, and the embedded one does not run",
-            where=str(data_dir),
-            next_step="Run `storyshelf up` for everything, or `storyshelf db start` for the "
-            "database alone; or set STORYSHELF_DATABASE_URL.",
-        )
 
 
 class UnusableDatabaseError(StoryshelfError):
@@ -59,15 +45,9 @@ async def ready_url(settings: Settings) -> str:
     return await asyncio.to_thread(lambda: embedded_server(settings).start())
 
 
-def running_url(settings: Settings) -> str:
-    """Return the url of a database that is there already; nothing is started. Blocks."""
-    named = named_url(settings)
-    if named is not None:
-        return named
-    server = embedded_server(settings)
-    if server.status().state is ServerState.STOPPED:
-        raise NoDatabaseError(settings.data_dir)
-    return server.url
+def url_in_use(settings: Settings) -> str:
+    """Return the url of a database that is there already; raises NoDatabaseError. Blocks."""
+    return running_url(named_url(settings), settings.data_dir)
 
 
 @contextmanager
@@ -84,7 +64,7 @@ def plain_errors() -> Iterator[None]:
 @asynccontextmanager
 async def opened_database(settings: Settings) -> AsyncIterator[Database]:
     """Open the running database for one command; its schema is this version's."""
-    url = await asyncio.to_thread(running_url, settings)
+    url = await asyncio.to_thread(url_in_use, settings)
     db = Database(url, pool_size=1, application="storyshelf cli")
     try:
         with plain_errors():

@@ -15,12 +15,13 @@ from typing import Any, Literal
 import typer
 from sqlalchemy import text
 
-from storyshelf.cli.database import NoDatabaseError, named_url, plain_errors, running_url
+from storyshelf.cli.database import named_url, plain_errors, url_in_use
 from storyshelf.cli.session import JsonOption
 from storyshelf.client.version import own_version
 from storyshelf.db.engine import Database
 from storyshelf.db.migrate import require_head, require_version
 from storyshelf.db.postgres_binaries import find_binaries
+from storyshelf.db.running import NoDatabaseError
 from storyshelf.errors import StoryshelfError
 from storyshelf.settings import Settings, read_settings
 from storyshelf.storage.local import LocalBlobs
@@ -85,7 +86,7 @@ async def probe_database(settings: Settings) -> Probe:
     """Connect, ask for the version, and hold the schema against this program's."""
     place = "STORYSHELF_DATABASE_URL" if named_url(settings) else "embedded"
     try:
-        url = await asyncio.to_thread(running_url, settings)
+        url = await asyncio.to_thread(url_in_use, settings)
         with plain_errors():
             async with asyncio.timeout(DATABASE_S):
                 version = await _checked_version(url)

@@ -9,7 +9,7 @@ import structlog
 import typer
 
 from storyshelf import logs
-from storyshelf.cli.database import plain_errors, running_url
+from storyshelf.cli.database import plain_errors, url_in_use
 from storyshelf.db.migrate import require_head
 from storyshelf.errors import StoryshelfError
 from storyshelf.server import create_app
@@ -74,7 +74,7 @@ def serve(
     """
     settings = read_settings(host=host, port=port)
     logs.configure(settings.log_level, settings.log_format)
-    url = running_url(settings)
+    url = url_in_use(settings)
     with adopt(listener) if listener is not None else bind(settings.host, settings.port) as bound:
         settings = settings.model_copy(update={"port": bound.getsockname()[1]})
         asyncio.run(_serve(settings, url, bound, any_schema=any_schema))
