@@ -80,9 +80,8 @@ def read_frame(failpoint: Failpoint = no_failpoint) -> Frame:
     """
     settings = read_settings()
     logs.configure(settings.log_level, settings.log_format)
-    named = settings.database_url.get_secret_value() if settings.database_url else None
     db = Database(
-        running_url(named, settings.data_dir),
+        running_url(settings.named_url, settings.data_dir),
         pool_size=settings.database_pool_size,
         application="storyshelf-consumer",
     )

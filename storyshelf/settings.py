@@ -68,6 +68,11 @@ class Settings(BaseSettings):
     max_bundle_bytes: int = Field(2 * 2**30, ge=1, description="Largest bundle")
 
     @property
+    def named_url(self) -> str | None:
+        """Return the database's url with its password; None means the embedded server."""
+        return self.database_url.get_secret_value() if self.database_url else None
+
+    @property
     def blob_dir(self) -> Path:
         """Return where local blobs live."""
         return self.data_dir / "blobs"

@@ -27,11 +27,6 @@ class UnusableDatabaseError(StoryshelfError):
         )
 
 
-def named_url(settings: Settings) -> str | None:
-    """Return the url that the operator gave, if any."""
-    return settings.database_url.get_secret_value() if settings.database_url else None
-
-
 def embedded_server(settings: Settings) -> EmbeddedPostgres:
     """Return the embedded server of the settings' data folder, in whatever state it is."""
     return EmbeddedPostgres(settings.data_dir)
@@ -39,7 +34,7 @@ def embedded_server(settings: Settings) -> EmbeddedPostgres:
 
 async def ready_url(settings: Settings) -> str:
     """Return the url of a database that answers; the embedded one is started if need be."""
-    named = named_url(settings)
+    named = settings.named_url
     if named is not None:
         return named
     return await asyncio.to_thread(lambda: embedded_server(settings).start())
@@ -47,7 +42,7 @@ async def ready_url(settings: Settings) -> str:
 
 def url_in_use(settings: Settings) -> str:
     """Return the url of a database that is there already; raises NoDatabaseError. Blocks."""
-    return running_url(named_url(settings), settings.data_dir)
+    return running_url(settings.named_url, settings.data_dir)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from storyshelf.cli.database import embedded_server, named_url
+from storyshelf.cli.database import embedded_server
 from storyshelf.db.embedded import ServerState, ServerStatus
 from storyshelf.settings import Settings, read_settings
 
@@ -58,7 +58,7 @@ def status(
     Exit codes: 0 it runs, or STORYSHELF_DATABASE_URL is used instead; 3 it does not.
     """
     settings = read_settings()
-    named = named_url(settings) is not None
+    named = settings.named_url is not None
     found = None if named else embedded_server(settings).status()
     print(json_module.dumps(_document(found), indent=2) if json else _text(found))
     if found and found.state is not ServerState.RUNNING:
@@ -66,7 +66,7 @@ def status(
 
 
 def _says_that_named(settings: Settings) -> bool:
-    if named_url(settings) is None:
+    if settings.named_url is None:
         return False
     print(NAMED)
     return True

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import typer
 from sqlalchemy import text
 
-from storyshelf.cli.database import named_url, plain_errors, url_in_use
+from storyshelf.cli.database import plain_errors, url_in_use
 from storyshelf.cli.session import JsonOption
 from storyshelf.client.version import own_version
 from storyshelf.db.engine import Database
@@ -84,7 +84,7 @@ def probe_versions() -> Probe:
 
 async def probe_database(settings: Settings) -> Probe:
     """Connect, ask for the version, and hold the schema against this program's."""
-    place = "STORYSHELF_DATABASE_URL" if named_url(settings) else "embedded"
+    place = "STORYSHELF_DATABASE_URL" if settings.named_url else "embedded"
     try:
         url = await asyncio.to_thread(url_in_use, settings)
         with plain_errors():

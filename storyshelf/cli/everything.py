@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 
 from storyshelf.cli.behind import Behind, clean_up_behind
-from storyshelf.cli.database import embedded_server, named_url, plain_errors
+from storyshelf.cli.database import embedded_server, plain_errors
 from storyshelf.cli.first_project import Wanted, ensure_saved
 from storyshelf.cli.own_database import is_stopped, kept_up, stopped_after
 from storyshelf.cli.serve import bind
@@ -95,7 +95,7 @@ async def _enter_database(stack: AsyncExitStack, order: Order, behind: Behind) -
     """
     data_dir = order.settings.data_dir
     stack.callback(remove_note, data_dir)
-    named = named_url(order.settings)
+    named = order.settings.named_url
     if named is not None:
         write_note(data_dir, Note(os.getpid()))
         return named, False

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from storyshelf.cli.database import named_url, plain_errors, ready_url
+from storyshelf.cli.database import plain_errors, ready_url
 from storyshelf.clock import SystemClock
 from storyshelf.db.migrate import Migrated, upgrade
 from storyshelf.settings import Settings, read_settings
@@ -15,7 +15,7 @@ def migrate() -> None:
     server is started if it does not run, and left running.
     """
     settings = read_settings()
-    place = "the embedded database" if named_url(settings) is None else "STORYSHELF_DATABASE_URL"
+    place = "the embedded database" if settings.named_url is None else "STORYSHELF_DATABASE_URL"
     done = asyncio.run(_migrated(settings))
     print("\n".join(report(done, place)))
 
