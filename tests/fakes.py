@@ -109,11 +109,11 @@ class MemoryBlobs:
     """A `storyshelf.storage.blobs.Blobs` that forgets; it passes the suite of the real ones."""
 
     def __init__(self) -> None:
-        self._contents: dict[BlobKey, bytes] = {}
+        self.contents: dict[BlobKey, bytes] = {}
 
     async def put(self, content: bytes) -> BlobKey:
         key = key_of(content)
-        self._contents[key] = content
+        self.contents[key] = content
         return key
 
     async def receive(self, key: BlobKey, size_bytes: int, chunks: AsyncIterator[bytes]) -> None:
@@ -126,12 +126,12 @@ class MemoryBlobs:
             raise WrongContentError(key, f"{len(content)} of {size_bytes} bytes arrived")
         if key_of(content) != key:
             raise WrongContentError(key, f"its sha256 is {key_of(content)}")
-        self._contents[key] = content
+        self.contents[key] = content
 
     async def read(self, key: BlobKey) -> bytes:
-        if key not in self._contents:
+        if key not in self.contents:
             raise MissingBlobError(key)
-        return self._contents[key]
+        return self.contents[key]
 
     async def place(self, key: BlobKey, target: Path) -> None:
         content = await self.read(key)
@@ -139,7 +139,7 @@ class MemoryBlobs:
             file.write(content)
 
     async def remove(self, key: BlobKey) -> None:
-        self._contents.pop(key, None)
+        self.contents.pop(key, None)
 
 
 async def _yield_once() -> None:

@@ -24,7 +24,7 @@ from storyshelf.snapshots.snapshot import (
     StoredMask,
     Verdict,
 )
-from storyshelf.storage.blobs import Blobs
+from storyshelf.storage.blobs import Blobs, MissingBlobError, key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,7 @@ class Finding:
     pixels: Pixels = Pixels.DIFFERENT
     compared: Compared | None = None
     frames: tuple[Shot, ...] = ()
+    warnings: tuple[Notice, ...] = ()
 
 
 class Photographer:
@@ -67,28 +68,43 @@ class Photographer:
         Its timings are the child's of the picture that counts, and what was done besides:
         `first_picture` (not believed, so taken again), `compare`, `store`.
 
-        Raises ChildDiedError, RequestFailedError, MissingBlobError.
+        Raises ChildDiedError, RequestFailedError.
         """
         commission = _Commission(child, snapshot, work, Stopwatch(self._clock))
         return await self._stored(commission, await self._find(commission))
 
     async def _find(self, commission: "_Commission") -> Finding:
-        snapshot = commission.snapshot
         first = await self._shoot(commission, Page.SHARED)
         if first.captured.ending is Ending.ERRORED or first.key is None:
             return _errored(first)
-        if snapshot.baseline_image is None:
+        baseline = commission.snapshot.baseline_image
+        if baseline is None:
             return Finding(Verdict.ADDED, "It is new: there is nothing to compare it with.", first)
-        if first.key == snapshot.baseline_image:
+        if first.key == baseline:
             return _same_bytes(first)
+        return await self._compared_with(baseline, first, commission)
+
+    async def _compared_with(
+        self, baseline: BlobKey, first: Shot, commission: "_Commission"
+    ) -> Finding:
         with commission.watch.step("compare"):
-            base = await self._blobs.read(snapshot.baseline_image)
+            base = await self._baseline(baseline)
+        if base is None or first.key is None:
+            return _incomparable(first)
         compared = await self._compare(commission, base, first)
         if not needs_second(Seen(first.key, compared.outcome)):
             return _unchanged(first, compared)
         commission.watch.add("first_picture", first.took_ms / 1_000)
         second = await self._shoot(commission, Page.FRESH)
         return await self._confirmed(commission, _Suspicion(base, first, second, compared))
+
+    async def _baseline(self, key: BlobKey) -> bytes | None:
+        """Return the baseline's picture, None if the storage lost or damaged it."""
+        try:
+            content = await self._blobs.read(key)
+        except MissingBlobError:
+            return None
+        return content if key_of(content) == key else None
 
     async def _confirmed(self, commission: "_Commission", suspicion: "_Suspicion") -> Finding:
         """Judge by the second, clean picture too; a story that gives two pictures is unstable."""
@@ -169,7 +185,7 @@ class Photographer:
             mask=mask,
             frames=tuple(frame for frame in frames if frame is not None),
             error=_error(captured),
-            warnings=tuple(Notice(warning.code, warning.text) for warning in captured.warnings),
+            warnings=(*finding.warnings, *(Notice(w.code, w.text) for w in captured.warnings)),
             timings_ms={**captured.timings_ms, **commission.watch.taken_ms},
         )
 
@@ -241,6 +257,17 @@ def _errored(shot: Shot) -> Finding:
         "It could not be rendered." if error is None else f"It ended with the error {error.code}."
     )
     return Finding(Verdict.ERRORED, reason, shot)
+
+
+def _incomparable(shot: Shot) -> Finding:
+    """Have a person look: only a decision gives the story a baseline that is there again."""
+    lost = "The baseline's picture is lost or damaged in the storage"
+    return Finding(
+        Verdict.CHANGED,
+        f"{lost}, so nothing could be compared: look at the new one and decide.",
+        shot,
+        warnings=(Notice("baseline_lost", f"{lost}. Restore the blob folder from a backup."),),
+    )
 
 
 def _same_bytes(shot: Shot) -> Finding:

@@ -8,7 +8,7 @@ from consumer.kinds.photograph import Photographer
 from consumer.messages import Captured, Compare, Compared, CompareOptions, Ending, Page
 from consumer.supervisor import CaptureRequest, Child
 from storyshelf.diff.png import read_header
-from storyshelf.ids import EnvironmentId, SnapshotId, SnapshotKey, StoryId
+from storyshelf.ids import BlobKey, EnvironmentId, SnapshotId, SnapshotKey, StoryId
 from storyshelf.queue.job_kind import Work
 from storyshelf.snapshots.snapshot import (
     CaptureOptions,
@@ -51,10 +51,10 @@ class SlowBlobs(MemoryBlobs):
 
     def __init__(self, clock: FakeClock) -> None:
         super().__init__()
-        self._clock = clock
+        self.clock = clock
 
     async def put(self, content: bytes) -> Any:
-        await self._clock.advance(STORE_S)
+        await self.clock.advance(STORE_S)
         return await super().put(content)
 
 
@@ -69,9 +69,16 @@ class Progress:
 
 
 async def result_of(*shown: str, baseline: str | None) -> tuple[SnapshotResult, Sitter]:
-    clock = FakeClock()
-    blobs, sitter = SlowBlobs(clock), Sitter(clock, *shown)
+    blobs = SlowBlobs(FakeClock())
     image = None if baseline is None else await blobs.put(png_of(baseline))
+    return await result_with(blobs, image, *shown)
+
+
+async def result_with(
+    blobs: "SlowBlobs", image: BlobKey | None, *shown: str
+) -> tuple[SnapshotResult, Sitter]:
+    clock = blobs.clock
+    sitter = Sitter(clock, *shown)
     key = SnapshotKey(StoryId("a--one"))
     planned = PlannedSnapshot(SnapshotId(7), key, CaptureOptions(), 0, None, image)
     photographer = Photographer(blobs, clock, EnvironmentId("e1"), timeout_ms=1000)
@@ -121,3 +128,31 @@ async def test_a_story_of_two_pictures_is_unstable_with_both_kept() -> None:
         key_of(png_of("blue")),
         key_of(png_of("green")),
     ]
+
+
+async def test_a_baseline_that_was_lost_leaves_the_story_to_be_looked_at() -> None:
+    blobs = SlowBlobs(FakeClock())
+    lost = key_of(png_of("red"))
+    result, _ = await result_with(blobs, lost, "blue")
+    assert (result.verdict, result.pixels) == (Verdict.CHANGED, Pixels.DIFFERENT)
+    assert "lost or damaged" in result.reason
+    assert [warning.code for warning in result.warnings] == ["baseline_lost"]
+    assert result.picture is not None
+    assert result.picture.key == key_of(png_of("blue"))
+
+
+async def test_a_baseline_that_was_damaged_is_as_good_as_lost() -> None:
+    blobs = SlowBlobs(FakeClock())
+    damaged = await blobs.put(png_of("red"))
+    blobs.contents[damaged] = png_of("red")[:-40]
+    result, _ = await result_with(blobs, damaged, "blue")
+    assert (result.verdict, result.diff) == (Verdict.CHANGED, None)
+    assert [warning.code for warning in result.warnings] == ["baseline_lost"]
+
+
+async def test_a_lost_baseline_that_is_seen_again_is_stored_again() -> None:
+    blobs = SlowBlobs(FakeClock())
+    lost = key_of(png_of("red"))
+    result, _ = await result_with(blobs, lost, "red")
+    assert result.verdict is Verdict.UNCHANGED
+    assert await blobs.read(lost) == png_of("red")
