@@ -8,6 +8,7 @@ from storyshelf.client.exit_codes import ClientError, ExitCode
 
 NO_STORIES_TYPE = "about:blank#no-stories"
 TOKEN_STATUSES = frozenset({401, 403})
+AWAY_STATUSES = frozenset({429, 502, 503, 504})  # of the server, or of a proxy before it
 
 
 class ServerUnreachableError(ClientError):
@@ -41,6 +42,13 @@ class ApiProblemError(ClientError):
         """Return 4 when the Storybook has no stories, else 202."""
         no_stories = self.problem.type == NO_STORIES_TYPE
         return ExitCode.NO_STORIES if no_stories else ExitCode.API_ERROR
+
+
+def is_away(error: ClientError) -> bool:
+    """Tell whether the server, or the database behind it, is away for now; it refused nothing."""
+    if isinstance(error, ApiProblemError):
+        return error.status in AWAY_STATUSES
+    return isinstance(error, ServerUnreachableError)
 
 
 class BadAnswerError(ClientError):

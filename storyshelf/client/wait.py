@@ -1,10 +1,11 @@
-"""Wait until a build has a verdict, over restarts of the server."""
+"""Wait until a build has a verdict, over restarts of the server and of its database."""
 
 from collections.abc import Callable
 
 from storyshelf.client.answers import Build
 from storyshelf.client.api import Api
-from storyshelf.client.errors import ServerUnreachableError, WaitTimeoutError
+from storyshelf.client.errors import WaitTimeoutError, is_away
+from storyshelf.client.exit_codes import ClientError
 
 FIRST_POLL_S = 1.0
 SLOWEST_POLL_S = 5.0
@@ -17,8 +18,8 @@ Seen = Callable[[Build], None]
 async def wait_for_end(api: Api, slug: str, number: int, *, timeout_s: float, seen: Seen) -> Build:
     """Poll until the build has ended and return it; every answer goes to `seen`.
 
-    A server that goes away is waited for, up to five minutes at a time; one that never answered is
-    not. The build itself goes on when the wait times out.
+    A server or database that goes away is waited for, up to five minutes at a time; one that was
+    away from the first is not. The build itself goes on when the wait times out.
     """
     started_s = api.clock.monotonic()
     build = await api.build(slug, number)
@@ -39,7 +40,7 @@ async def _build_over_outages(api: Api, slug: str, number: int) -> Build:
     while True:
         try:
             return await api.build(slug, number)
-        except ServerUnreachableError:
-            if api.clock.monotonic() - asked_s > OUTAGE_S:
+        except ClientError as error:
+            if not is_away(error) or api.clock.monotonic() - asked_s > OUTAGE_S:
                 raise
             await api.clock.sleep(SLOWEST_POLL_S)

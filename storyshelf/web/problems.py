@@ -19,6 +19,7 @@ from storyshelf.errors import StoryshelfError
 
 MEDIA_TYPE = "application/problem+json"
 MAX_LISTED = 100  # of what is missing: enough to act on, whatever the size of the bundle
+AWAY_FOR_S = 8  # with the client's six tries it bridges 40 s, in which a database fails over
 BAD_VALUE = "22"  # the class of SQLSTATEs about a value, such as a NUL in a text
 
 PLAIN_WORDS = {404: "There is nothing at this address", 405: "This address does not take that"}
@@ -147,6 +148,7 @@ def _database(error: Exception) -> Problem:
         "The database does not answer",
         kind="database-away",
         next_step="Try again in a few seconds; nothing was done by halves.",
+        headers={"Retry-After": str(AWAY_FOR_S)},
     )
 
 

@@ -22,7 +22,9 @@ async def test_a_server_without_its_database_lives_and_says_what_is_wrong(tmp_pa
         assert (ready.status_code, ready.json()["status"]) == (503, "not ready")
         assert "database" in ready.json()["why"]
         headers = {"authorization": f"Bearer ssp_{'a' * 43}"}
-        problem(await http.get(f"{API}/project", headers=headers), 503, "database-away")
+        away = await http.get(f"{API}/project", headers=headers)
+        problem(away, 503, "database-away")
+        assert int(away.headers["retry-after"]) > 0  # a client that honours it bridges a restart
         page = await http.get("/")
         assert page.status_code == 503
         assert "The database does not answer" in page.text

@@ -2,11 +2,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+from starlette.responses import Response
 
 from storyshelf.client.answers import Build
 from storyshelf.client.errors import ApiProblemError, ServerUnreachableError, WaitTimeoutError
+from storyshelf.client.retrying import DEFAULT_TRIES
 from storyshelf.client.upload import upload
-from storyshelf.client.wait import OUTAGE_S, SLOWEST_POLL_S, wait_for_end
+from storyshelf.client.wait import OUTAGE_S, SLOWEST_POLL_S, Seen, wait_for_end
 from tests.client.helpers import HurriedClock, a_request, a_storybook, hashed, session
 from tests.client.server import SLUG, FakeServer
 
@@ -19,6 +21,16 @@ async def uploaded(server: FakeServer, folder: Path) -> None:
 
 def unwatched(build: Build) -> None:
     pass
+
+
+def then_away(server: FakeServer, status: int) -> Seen:
+    """Once the build was seen, refuse for three times as long as one request is tried."""
+
+    def seen(build: Build) -> None:
+        if not build.has_ended:
+            server.refusals += [Response(status_code=status)] * (3 * DEFAULT_TRIES)
+
+    return seen
 
 
 async def test_every_state_on_the_way_is_seen_and_the_last_returned(tmp_path: Path) -> None:
@@ -78,6 +90,27 @@ async def test_a_server_that_stays_away_is_given_up_after_its_time(tmp_path: Pat
         with pytest.raises(ServerUnreachableError):
             await wait_for_end(api, SLUG, 1, timeout_s=10_000, seen=unwatched)
     assert OUTAGE_S < clock.monotonic() < OUTAGE_S + 60
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+async def test_a_database_that_is_away_behind_the_server_is_waited_for(
+    tmp_path: Path, status: int
+) -> None:
+    server = FakeServer(states=["queued", "capturing", "passed"])
+    await uploaded(server, tmp_path)
+    async with session(server, clock=HurriedClock()) as api:
+        away = then_away(server, status)
+        build = await wait_for_end(api, SLUG, 1, timeout_s=1000, seen=away)
+    assert build.state == "passed"
+    assert server.refusals == []
+
+
+async def test_a_server_that_goes_on_failing_is_an_error(tmp_path: Path) -> None:
+    server = FakeServer(states=["queued", "capturing", "passed"])
+    await uploaded(server, tmp_path)
+    async with session(server, clock=HurriedClock()) as api:
+        with pytest.raises(ApiProblemError):
+            await wait_for_end(api, SLUG, 1, timeout_s=1000, seen=then_away(server, 500))
 
 
 async def test_a_build_that_does_not_exist_is_an_error_at_once() -> None:
