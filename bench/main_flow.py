@@ -1,7 +1,8 @@
 """From seal to verdict: the example Storybook's first build, and the one after a change.
 
 Everything is real: PostgreSQL with its production settings, a server, a consumer with one slot a
-core, the CLI. Beside each build the plain Playwright loop shoots the same Storybook.
+core, the CLI. Before and after each build the plain Playwright loop shoots the same stories, so
+that a load that comes or goes meanwhile weighs on both.
 """
 
 import tempfile
@@ -46,7 +47,7 @@ does not isolate, freeze, compare, confirm or record. The upload before the seal
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """One build of ours, and the peer's run of the same Storybook in the same minute."""
+    """One build of ours, and the peer's runs just before and just after it."""
 
     ours: BuildRun
     peer: PeerRun
@@ -107,21 +108,31 @@ def _database() -> Iterator[tuple[Path, str]]:
 
 
 def _round(product: Product, number: int) -> Sequence[Beside]:
-    """Capture both builds in a project of its own, each right after the peer's run."""
+    """Capture both builds in a project of its own, with the peer before, between and after."""
     slug = f"round-{number}"
     product.make_project(slug)
-    return [_beside(product, slug, look, state) for _, look, state in BUILDS]
+    beside = []
+    before = _peer(product, BUILDS[0][1])
+    for _, look, state in BUILDS:
+        ours = _ours(product, slug, look, state)
+        after = _peer(product, look)
+        beside.append(Beside(ours, before.and_then(after)))
+        before = after
+    return beside
 
 
-def _beside(product: Product, slug: str, look: Look, state: str) -> Beside:
+def _peer(product: Product, look: Look) -> PeerRun:
     browser = find_browser(None, system_search(product.environment)).path
     with tempfile.TemporaryDirectory(prefix="storyshelf-bench-") as pictures:
-        peer = shoot_all(browser, build_example(look), Path(pictures))
+        return shoot_all(browser, build_example(look), Path(pictures))
+
+
+def _ours(product: Product, slug: str, look: Look, state: str) -> BuildRun:
     told = product.publish(build_example(look), f"{slug}-{look}").document
     build = told.get("build", {"state": told.get("error")})
     if build["state"] != state:
         raise UnreadableRunError(f"The build ended as {build['state']}, not as {state}.")
-    return Beside(build_run(product, slug, build["number"], cores()), peer)
+    return build_run(product, slug, build["number"], cores())
 
 
 def middle_of(rounds: Sequence[Beside]) -> Beside:

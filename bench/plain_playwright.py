@@ -30,6 +30,10 @@ class PeerRun:
         """Return the figure to compare ours with."""
         return self.stories / self.wall_s
 
+    def and_then(self, later: "PeerRun") -> "PeerRun":
+        """Return both runs as one."""
+        return PeerRun(self.stories + later.stories, self.wall_s + later.wall_s)
+
 
 def shoot_all(browser: Path, bundle: Path, pictures: Path) -> PeerRun:
     """Shoot every story of a built Storybook into files of the folder `pictures`."""

@@ -15,6 +15,11 @@ def test_the_ratio_is_our_stories_per_second_by_the_peers() -> None:
     assert beside(ended_s=4, peer_wall_s=8).ratio == 2
 
 
+def test_the_peers_runs_before_and_after_a_build_count_as_one() -> None:
+    both = PeerRun(stories=10, wall_s=2).and_then(PeerRun(stories=10, wall_s=8))
+    assert both.stories_per_s == 2
+
+
 def test_the_round_in_the_middle_stands_for_all() -> None:
     slow, usual, quick = beside(40, 20), beside(20, 20), beside(10, 20)
     assert middle_of([quick, slow, usual]) is usual
