@@ -70,7 +70,7 @@ def build_kinds() -> tuple[JobKind, ...]:
             parse=parse_plan,
             apply=_apply_plans,
             ended=_end_builds,
-            retry=RetryPolicy(max_attempts=3, base=timedelta(seconds=5)),
+            retry=RetryPolicy(base=timedelta(seconds=5)),
         ),
         JobKind(
             name=CAPTURE,
@@ -78,7 +78,7 @@ def build_kinds() -> tuple[JobKind, ...]:
             parse=parse_capture,
             apply=_apply_captures,
             ended=_end_shards,
-            retry=RetryPolicy(max_attempts=3, base=timedelta(seconds=5)),
+            retry=RetryPolicy(base=timedelta(seconds=5)),
             settling=Settling.TOGETHER,
         ),
         JobKind(
@@ -87,6 +87,6 @@ def build_kinds() -> tuple[JobKind, ...]:
             parse=parse_finalise,
             apply=_apply_finalises,
             ended=_end_builds,
-            retry=RetryPolicy(max_attempts=10, base=timedelta(seconds=2)),
+            retry=RetryPolicy(base=timedelta(seconds=2)),
         ),
     )

@@ -11,9 +11,8 @@ JITTER = 0.2  # a delay is stretched by up to this part of itself, never shorten
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often a job of a kind is tried when nobody says otherwise, and the wait between tries."""
+    """The wait between two tries at a job of a kind; how many there are is said by the job."""
 
-    max_attempts: int = 3
     base: timedelta = timedelta(seconds=5)
     ceiling: timedelta = timedelta(minutes=10)
 
@@ -23,7 +22,7 @@ class RetryPolicy:
         """Decide what follows a failure.
 
         `charged` counts this attempt, unless its recorded results took the charge back; `limit` is
-        the job's own, which may differ from the kind's by now. `draw` is in [0, 1).
+        the job's own. `draw` is in [0, 1).
         """
         if charged >= limit:
             return Failed(error)
