@@ -21,6 +21,13 @@ class BrowserKind(StrEnum):
     CHROMIUM = "chromium"
 
 
+class Sandbox(StrEnum):
+    """Chromium's own fence around what it renders: off only where it cannot be had."""
+
+    ON = "on"
+    OFF = "off"
+
+
 class BrowserSource(StrEnum):
     """Who put the browser there."""
 

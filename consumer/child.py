@@ -15,12 +15,12 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from consumer.browsers import Sandbox
 from consumer.bundle_server import BundleServer, ServedBundle, bundle_server
 from consumer.capture.browser import (
     BrowserChoice,
     BrowserFailedError,
     LaunchedBrowser,
-    Sandbox,
     browser_flags,
     environment_facts,
     installed_fonts,
@@ -168,7 +168,7 @@ def failure(request_id: int, error: Exception) -> Failed:
 
 
 def parse(arguments: Sequence[str]) -> Options:
-    """Read the command line that `consumer.supervisor` writes."""
+    """Read the command line that `consumer.child_process` writes."""
     parser = argparse.ArgumentParser(prog="consumer.child", description=__doc__)
     parser.add_argument("--fd", type=int, required=True, help="the inherited end of the channel")
     parser.add_argument("--browser", type=Path, required=True, help="what to start as the browser")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import structlog
 
-from consumer.browsers import find_browser, system_search
+from consumer.browsers import Sandbox, find_browser, system_search
 from consumer.commands import Ran, run
-from consumer.isolation import ChildUser, Form, Ground, Isolation, Sandbox, choose_isolation
+from consumer.isolation import ChildUser, Form, Ground, Isolation, choose_isolation
 from consumer.privileges import NEEDED
 from consumer.probe import Finding, Probe, failed
 from consumer.processes import memory_limit_bytes
@@ -24,6 +24,7 @@ from consumer.slot_uids import FIRST_UID, SlotUids, locks_folder
 from consumer.trial import try_child
 from storyshelf.clock import Clock, SystemClock
 from storyshelf.diff.outcome import Outcome
+from storyshelf.diff.png_header import SIGNATURE
 from storyshelf.diff.verdict import Comparison, compare_pngs
 from storyshelf.errors import StoryshelfError
 
@@ -122,7 +123,7 @@ def tiny_png(spots: Mapping[tuple[int, int], tuple[int, int, int]], level: int =
     ]
     header = struct.pack(">IIBBBBB", SIDE_PX, SIDE_PX, 8, 2, 0, 0, 0)
     parts = ((b"IHDR", header), (b"IDAT", zlib.compress(b"".join(rows), level)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in parts)
+    return SIGNATURE + b"".join(_chunk(kind, data) for kind, data in parts)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

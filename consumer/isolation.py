@@ -19,7 +19,7 @@ from pathlib import Path
 import structlog
 
 from consumer import privileges, processes
-from consumer.browsers import Browser, UnusableBrowserError
+from consumer.browsers import Browser, Sandbox, UnusableBrowserError
 from consumer.cell import DEFAULT_PATH, Cell, child_environment, furnish
 from consumer.commands import Ran, run
 from consumer.privileges import Dropping, Privileges
@@ -53,13 +53,6 @@ class ChildUser(StrEnum):
 
     SLOT = "slot"
     PARENT = "parent"
-
-
-class Sandbox(StrEnum):
-    """Chromium's own fence around what it renders."""
-
-    ON = "on"
-    OFF = "off"
 
 
 @dataclass(frozen=True, slots=True)

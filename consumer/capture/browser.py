@@ -6,12 +6,12 @@ import platform
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
 
 from playwright.async_api import Browser, Error, Playwright, async_playwright
 
+from consumer.browsers import Sandbox
 from storyshelf.errors import StoryshelfError
 
 CAPTURE_PROTOCOL = "1"  # rises when the same story could get another picture from the same browser
@@ -39,13 +39,6 @@ DETERMINISM = (
     "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,"
     "availablePointerTypes=4,imageAnimationPolicy=2",
 )
-
-
-class Sandbox(StrEnum):
-    """Chromium's own: off only where it cannot be had."""
-
-    ON = "on"
-    OFF = "off"
 
 
 class BrowserFailedError(StoryshelfError):

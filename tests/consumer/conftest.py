@@ -10,8 +10,9 @@ from typing import Protocol
 import pytest
 import pytest_asyncio
 
+from consumer.browsers import Sandbox
 from consumer.bundle_server import BundleServer, ServedBundle, bundle_server
-from consumer.capture.browser import BrowserChoice, LaunchedBrowser, Sandbox, browser_flags
+from consumer.capture.browser import BrowserChoice, LaunchedBrowser, browser_flags
 from consumer.capture.sitting import OnStage, Picture
 from consumer.capture.story_page import Order
 from consumer.capture.studio import Studio

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from consumer.browsers import Browser, BrowserKind, BrowserSource
-from consumer.isolation import ChildUser, Form, Ground, Isolation, Sandbox
+from consumer.browsers import Browser, BrowserKind, BrowserSource, Sandbox
+from consumer.isolation import ChildUser, Form, Ground, Isolation
 from consumer.messages import CompareOptions, Faint, Page
 from consumer.privileges import become_unreadable
 from consumer.slot_uids import SlotUids

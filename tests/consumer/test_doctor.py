@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from consumer.browsers import Browser, BrowserKind, BrowserSource
+from consumer.browsers import Browser, BrowserKind, BrowserSource, Sandbox
 from consumer.commands import Ran
 from consumer.doctor import (
     Examination,
@@ -21,7 +21,7 @@ from consumer.doctor import (
     probe_memory,
     tiny_png,
 )
-from consumer.isolation import ChildUser, Form, Ground, Isolation, Sandbox
+from consumer.isolation import ChildUser, Form, Ground, Isolation
 from consumer.probe import Finding, Probe, UnfitMachineError, require_fit
 from consumer.slot_uids import FIRST_UID, SlotUids
 from storyshelf.clock import SystemClock

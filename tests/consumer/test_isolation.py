@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from consumer.browsers import UnusableBrowserError, find_browser, system_search
+from consumer.browsers import Sandbox, UnusableBrowserError, find_browser, system_search
 from consumer.cell import Cell
 from consumer.commands import run
 from consumer.isolation import (
@@ -18,7 +18,6 @@ from consumer.isolation import (
     Form,
     Ground,
     Isolation,
-    Sandbox,
     choose_isolation,
     why_not_strong,
 )

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from consumer.isolation import ChildUser, Form, Isolation, Sandbox
+from consumer.browsers import Sandbox
+from consumer.isolation import ChildUser, Form, Isolation
 from consumer.processes import wait_gone
 from consumer.supervisor import (
     Death,
