@@ -40,12 +40,12 @@ class Seats:
         self._waiting: deque[asyncio.Event] = deque()
         self._closed = False
 
-    async def take(self, project_id: ProjectId, lane_slot: int | None = None) -> Seat:
-        """Wait for a seat: that of the slot, or else the one where least has to be replaced."""
+    async def take(self, project_id: ProjectId) -> Seat:
+        """Wait for a seat, the one where least has to be replaced."""
         turn = asyncio.Event()
         self._waiting.append(turn)
         try:
-            while (seat := self._free_for(turn, project_id, lane_slot)) is None:
+            while (seat := self._free_for(turn, project_id)) is None:
                 turn.clear()
                 await turn.wait()
         finally:
@@ -74,14 +74,11 @@ class Seats:
         if self._waiting:
             self._waiting[0].set()
 
-    def _free_for(
-        self, turn: asyncio.Event, project_id: ProjectId, lane_slot: int | None
-    ) -> Seat | None:
+    def _free_for(self, turn: asyncio.Event, project_id: ProjectId) -> Seat | None:
         self.refuse_if_closed()
         if self._waiting[0] is not turn or not self._may_enter(project_id):
             return None
-        wanted = self.all if lane_slot is None else (self.all[lane_slot],)
-        free = [seat for seat in wanted if seat.held_by is None]
+        free = [seat for seat in self.all if seat.held_by is None]
         return min(free, key=_replaced_for(project_id), default=None)
 
     def _may_enter(self, project_id: ProjectId) -> bool:

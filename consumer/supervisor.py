@@ -54,16 +54,14 @@ class Supervisor:
         self._seats = Seats(limits.slots, isolation.form)
 
     @asynccontextmanager
-    async def child(
-        self, project_id: ProjectId, lane_slot: int | None = None
-    ) -> AsyncIterator[Child]:
+    async def child(self, project_id: ProjectId) -> AsyncIterator[Child]:
         """Lend a child of this project; wait, first come first served, until there is room.
 
-        Without a slot the one is taken that has a child of the project already, else an empty one.
+        A child that serves the project already is lent again, else an empty seat gets one.
         A child that died or is worn out is replaced here. One that dies while it is lent raises
         ChildDiedError in whatever is asked of it: leave the block, the next one gets another.
         """
-        seat = await self._seats.take(project_id, lane_slot)
+        seat = await self._seats.take(project_id)
         try:
             yield await self._seated(seat, project_id)
         finally:

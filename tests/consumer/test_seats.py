@@ -28,11 +28,6 @@ async def test_an_empty_seat_is_preferred_to_one_that_must_be_cleared() -> None:
     assert (await seats.take(ADAS)).number == 1
 
 
-async def test_a_named_slot_is_the_one_that_is_taken() -> None:
-    seats = Seats(3, Form.STRONG)
-    assert (await seats.take(ADAS, lane_slot=1)).number == 1
-
-
 async def test_two_projects_sit_together_in_the_strong_form() -> None:
     seats = Seats(2, Form.STRONG)
     assert {(await seats.take(ADAS)).number, (await seats.take(BENS)).number} == {0, 1}
