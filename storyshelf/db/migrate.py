@@ -18,13 +18,13 @@ from sqlalchemy.pool import NullPool
 
 from storyshelf.clock import Clock
 from storyshelf.db.engine import Database, asyncpg_url
+from storyshelf.db.postgres_binaries import OLDEST_MAJOR
 from storyshelf.errors import StoryshelfError
 
 PACKAGED = Path(__file__).with_name("migrations")
 IN_REPOSITORY = Path(__file__).parents[2] / "migrations"
 LOCK_KEY = 0x5354_4F52_5953_4846  # "STORYSHF": one key for all that migrate this database
 LOCK_POLL_S = 0.5
-OLDEST_SERVER = 15
 
 
 class OldServerError(StoryshelfError):
@@ -35,7 +35,7 @@ class OldServerError(StoryshelfError):
     def __init__(self, number: int) -> None:
         super().__init__(
             f"PostgreSQL {number // 10_000} is too old",
-            next_step=f"Use PostgreSQL {OLDEST_SERVER} or newer.",
+            next_step=f"Use PostgreSQL {OLDEST_MAJOR} or newer.",
         )
 
 
@@ -116,7 +116,7 @@ def steps_from(revision: str | None) -> tuple[str, ...]:
 
 def require_version(number: int) -> None:
     """Raise if the server that calls itself `number`, such as 150018, is too old."""
-    if number < OLDEST_SERVER * 10_000:
+    if number < OLDEST_MAJOR * 10_000:
         raise OldServerError(number)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from storyshelf.diff.png import read_header
+from storyshelf.diff.png_header import SIGNATURE, read_header
 from storyshelf.diff.shapes import Box, PixelMask, bounding_box, cut
 
 COLOUR = (255, 0, 110)  # of a set pixel; a page lays the mask over either picture, or recolours it
@@ -50,7 +50,7 @@ def _one_bit_png(mask: PixelMask) -> bytes:
         _chunk(b"IDAT", zlib.compress(rows.tobytes(), _ZLIB_LEVEL)),
         _chunk(b"IEND", b""),
     )
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+    return SIGNATURE + b"".join(chunks)
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:

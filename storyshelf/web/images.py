@@ -2,13 +2,13 @@
 
 from fastapi import Request, Response
 
+from storyshelf.diff.png_header import SIGNATURE
 from storyshelf.ids import BlobKey
 from storyshelf.projects.project import Project
 from storyshelf.storage import store as blob_rows
 from storyshelf.storage.blobs import MissingBlobError
 from storyshelf.wiring import Parts
 
-PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 FOREVER = "private, max-age=31536000, immutable"
 
 
@@ -30,6 +30,6 @@ async def image_answer(parts: Parts, project: Project, key: BlobKey, request: Re
     if headers["ETag"] in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     content = await parts.blobs.read(key)
-    if not content.startswith(PNG_SIGNATURE):
+    if not content.startswith(SIGNATURE):
         raise MissingBlobError(key)
     return Response(content, media_type="image/png", headers=headers)
