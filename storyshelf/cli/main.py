@@ -1,20 +1,7 @@
 """The `storyshelf` program: its commands, and the one place where failures become exit codes.
 
 To add a command, write `storyshelf/cli/<name>.py` with a function annotated for typer (or a
-`typer.Typer` for a group like `db`), and add one line to COMMANDS:
-
-    LazyCommand("accept", "storyshelf.cli.decide:accept", "Accept changes of a build."),
-    LazyCommand("deny", "storyshelf.cli.decide:deny", "Deny changes of a build."),
-    LazyCommand("undo", "storyshelf.cli.decide:undo", "Take decisions back."),
-    LazyCommand("cancel", "storyshelf.cli.build:cancel", "End a build that has not ended."),
-    LazyCommand(
-        "capture-again", "storyshelf.cli.build:capture_again", "Capture an ended build anew."
-    ),
-    LazyCommand("up", "storyshelf.cli.up:up", "Start everything here, until Ctrl-C."),
-    LazyCommand("serve", "storyshelf.cli.serve:serve", "Start the server alone."),
-    LazyCommand("doctor", "storyshelf.cli.doctor:doctor", "Say what to mend on this machine."),
-    LazyCommand("project", "storyshelf.cli.project:app", "Make projects and their tokens."),
-    LazyCommand("migrate", "storyshelf.cli.migrate:migrate", "Bring the database up to date."),
+`typer.Typer` for a group like `db`), and add its line to COMMANDS.
 
 Nothing is imported until the command runs, `--help` included, so `upload` and `wait` stay light.
 A command raises `StoryshelfError` for what a person can mend and `typer.Exit(code)` for a verdict.

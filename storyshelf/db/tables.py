@@ -210,7 +210,7 @@ class SnapshotRow(Base):
     title: Mapped[str]  # the component's title, such as `Forms/Button`
     name: Mapped[str]  # the story's name
     import_path: Mapped[str]
-    options: Mapped[dict[str, Any]]  # viewport, delay, threshold: see snapshots.snapshot.Options
+    options: Mapped[dict[str, Any]]  # see snapshots.snapshot.CaptureOptions
     shard_id: Mapped[int | None] = mapped_column(ForeignKey("shards.id"))
     crashes: Mapped[int] = mapped_column(SmallInteger, server_default="0")
     verdict: Mapped[str] = mapped_column(server_default="planned")

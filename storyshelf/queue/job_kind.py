@@ -100,7 +100,7 @@ class UnknownKindError(StoryshelfError):
     def __init__(self, kind: str) -> None:
         super().__init__(
             f"No job kind is registered as {kind!r}",
-            next_step="Upgrade this process, or end the job with `storyshelf queue cancel`.",
+            next_step="Upgrade this process; the job stays until one that knows its kind ends it.",
         )
 
 

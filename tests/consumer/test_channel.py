@@ -295,7 +295,7 @@ def test_every_text_of_a_child_is_bounded_in_length_and_characters() -> None:
 def test_a_text_that_no_database_takes_is_refused() -> None:
     error = m.StoryError(m.ErrorCode.PLAY_FAILED, "m", "a\0b")
     _, header, body = FROM_CHILD.encode(replace(CAPTURED, error=error))
-    with pytest.raises(ChannelViolationError, match="error.stack"):
+    with pytest.raises(ChannelViolationError, match=r"error\.stack"):
         FROM_CHILD.decode(header, body)
 
 
