@@ -46,13 +46,16 @@ MEDIA_TYPES = {
     ".mp4": "video/mp4",
     ".webm": "video/webm",
 }
-HEADERS = {
+# On refusals too: a page can open one in a frame, whose `fetch` obeys the frame's policy alone.
+FENCE = {
     # No form-action: a form that leaves the page is to be seen leaving, as any navigation is.
     "content-security-policy": (
         "default-src 'self' 'unsafe-inline' 'unsafe-eval' blob: data:; webrtc 'block'"
     ),
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
+}
+HEADERS = FENCE | {
     # A build's host never serves other bytes under the same path.
     "cache-control": "public, max-age=31536000, immutable",
     # Fixed: `document.lastModified` would show when this machine stored the blob.
@@ -155,4 +158,4 @@ def media_type(path: str) -> str:
 
 
 def _refusal(text: str, status: int) -> Response:
-    return PlainTextResponse(f"{text}.\n", status)
+    return PlainTextResponse(f"{text}.\n", status, FENCE)

@@ -33,11 +33,12 @@ class PagePool:
 
     async def page(self, kind: Page) -> StoryPage:
         """Return a page that can show a story; a fresh one shares nothing with any other."""
-        if kind is Page.FRESH:
-            await self.discard(kind)
+        if kind is Page.FRESH or self._has_company(kind):
+            await self._discard_context(kind)
         page = self._pages.get(kind)
         if page is not None and page.shown < STORIES_PER_PAGE and not page.page.is_closed():
             return page
+        await self.discard(kind)
         try:
             return await self._opened(kind)
         except (Error, TimeoutError):  # the browser is gone, or does not answer any more
@@ -50,11 +51,19 @@ class PagePool:
     async def discard(self, kind: Page) -> None:
         """Be rid of a page: by closing it, else its context, else the whole browser."""
         page = self._pages.pop(kind, None)
-        if kind is Page.SHARED and page is not None and await _done(page.page.close):
-            return
+        if page is not None and not await _done(page.page.close):
+            await self._discard_context(kind)
+
+    async def _discard_context(self, kind: Page) -> None:
+        self._pages.pop(kind, None)
         context = self._contexts.pop(kind, None)
         if context is not None and not await _done(context.close):
             await self.restart()
+
+    def _has_company(self, kind: Page) -> bool:
+        """Tell whether a story left a window open beside the page: its scripts would run on."""
+        context = self._contexts.get(kind)
+        return context is not None and len(context.pages) > 1
 
     async def restart(self) -> None:
         """Start again with a new browser."""
@@ -68,10 +77,7 @@ class PagePool:
     async def close(self) -> None:
         """Close every context; the browser stays for the next bundle."""
         for kind in Page:
-            self._pages.pop(kind, None)
-            context = self._contexts.pop(kind, None)
-            if context is not None and not await _done(context.close):
-                await self.restart()
+            await self._discard_context(kind)
 
     async def _opened(self, kind: Page) -> StoryPage:
         browser = await self._browser.start()

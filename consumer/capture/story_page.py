@@ -53,13 +53,15 @@ class StoryPage:
         return await self.watch.call(self._cdp.send(method, parameters), seconds, method)
 
     async def clean(self, budget: Budget) -> None:
-        """Remove what the story before has stored; caches of files are kept."""
+        """Remove what a story before has stored, in this page or in one that is gone.
+
+        Caches of files are kept.
+        """
         self.watch.begin()
-        if self.shown:
-            everything = {"origin": self._origin, "storageTypes": "all"}
-            await self.send("Storage.clearDataForOrigin", everything, budget.at_most(CALL_S))
-            cookies = self.page.context.clear_cookies()
-            await self.watch.call(cookies, budget.at_most(CALL_S), "clearing the cookies")
+        everything = {"origin": self._origin, "storageTypes": "all"}
+        await self.send("Storage.clearDataForOrigin", everything, budget.at_most(CALL_S))
+        cookies = self.page.context.clear_cookies()
+        await self.watch.call(cookies, budget.at_most(CALL_S), "clearing the cookies")
         self.shown += 1
 
     async def resize(self, order: Order, height_px: int, budget: Budget) -> None:

@@ -123,6 +123,21 @@ async def test_a_blob_that_is_known_is_not_sent_again(
     assert (again.status_code, again.content) == (304, b"")
 
 
+@pytest.mark.parametrize(
+    ("method", "url", "host"),
+    [("GET", "/nothing.html", ""), ("POST", "/", ""), ("GET", "/", "b8.localhost")],
+)
+async def test_a_refusal_is_no_hole_in_the_fence(
+    client: httpx.AsyncClient, method: str, url: str, host: str
+) -> None:
+    """A page can open one in a frame and fetch from there."""
+    answer = await client.request(method, url, headers={"host": host} if host else {})
+    whole = await client.get("/")
+    assert answer.is_client_error
+    for header in ("content-security-policy", "x-content-type-options"):
+        assert answer.headers[header] == whole.headers[header]
+
+
 async def test_answers_are_fenced_uncompressed_and_tell_no_time(client: httpx.AsyncClient) -> None:
     headers = (await client.get("/")).headers
     assert headers["content-security-policy"].startswith("default-src 'self' 'unsafe-inline'")
