@@ -16,6 +16,7 @@ from storyshelf.errors import BadInputError
 STATEMENT_TIMEOUT_S = 25  # under half a lease: a statement that hangs must not cost the job
 IDLE_IN_TRANSACTION_S = 30  # a held transaction stops vacuum, and with it the queue
 CONNECT_TIMEOUT_S = 10
+ANSWER_WITHIN_S = 30  # past the server's own limit: whoever says nothing by then is not there
 
 
 @dataclass(slots=True)
@@ -53,7 +54,14 @@ def keep_quiet(_words: frozenset[str]) -> None:
 class Database:
     """A pool on one PostgreSQL; the url may be any `postgresql://` form."""
 
-    def __init__(self, url: str, *, pool_size: int = 5, application: str = "storyshelf") -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        pool_size: int = 5,
+        application: str = "storyshelf",
+        answer_within_s: float = ANSWER_WITHIN_S,
+    ) -> None:
         self.url = asyncpg_url(url)
         self._application = application
         self.announce: Announce = keep_quiet  # set by wiring; called after the commit, outside it
@@ -65,6 +73,7 @@ class Database:
             pool_pre_ping=True,  # after a restart of the database the first caller must not fail
             connect_args={
                 "timeout": CONNECT_TIMEOUT_S,
+                "command_timeout": answer_within_s,  # a half-open socket would hang for minutes
                 "server_settings": {
                     "application_name": application,
                     "statement_timeout": f"{STATEMENT_TIMEOUT_S}s",
