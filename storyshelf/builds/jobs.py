@@ -1,6 +1,6 @@
 """The jobs of a build, as they are enqueued, and their payloads as they are read back."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from storyshelf.builds.build import Build
@@ -34,42 +34,37 @@ class ShardPayload:
 
 def plan_job(build: Build) -> NewJob:
     """Return the one plan job of the build's generation."""
-    return NewJob(
-        kind=PLAN,
-        lane=PLAN_LANE,
-        payload={"build_id": build.id, "generation": build.generation},
-        project_id=build.project_id,
-        build_id=build.id,
-        generation=build.generation,
-        dedupe_key=f"plan:{build.id}:{build.generation}",
-    )
+    return _of_build(build, PLAN, PLAN_LANE)
 
 
 def capture_job(build: Build, shard_id: ShardId) -> NewJob:
     """Return the job that captures a shard in the environment the build is pinned to."""
     assert build.environment_id is not None, "a build is planned in an environment"
-    return NewJob(
-        kind=CAPTURE,
-        lane=f"{CAPTURE_LANE}@{build.environment_id}",
-        payload={"build_id": build.id, "generation": build.generation, "shard_id": shard_id},
-        project_id=build.project_id,
-        build_id=build.id,
-        generation=build.generation,
-        dedupe_key=f"capture:{shard_id}:{build.generation}",
+    job = _of_build(build, CAPTURE, f"{CAPTURE_LANE}@{build.environment_id}")
+    return replace(
+        job,
+        payload={**job.payload, "shard_id": shard_id},
+        dedupe_key=f"{CAPTURE}:{shard_id}:{build.generation}",
     )
 
 
 def finalise_job(build: Build) -> NewJob:
     """Return the one finalise job of the build's generation."""
+    return replace(
+        _of_build(build, FINALISE, BUILD_LANE),
+        max_attempts=10,  # short, idempotent, and nobody else ends the build
+    )
+
+
+def _of_build(build: Build, kind: str, lane: str) -> NewJob:
     return NewJob(
-        kind=FINALISE,
-        lane=BUILD_LANE,
+        kind=kind,
+        lane=lane,
         payload={"build_id": build.id, "generation": build.generation},
         project_id=build.project_id,
         build_id=build.id,
         generation=build.generation,
-        dedupe_key=f"finalise:{build.id}:{build.generation}",
-        max_attempts=10,  # short, idempotent, and nobody else ends the build
+        dedupe_key=f"{kind}:{build.id}:{build.generation}",
     )
 
 

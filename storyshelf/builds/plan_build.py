@@ -20,10 +20,10 @@ from storyshelf.snapshots.decision import FIRST_BUILD
 from storyshelf.snapshots.snapshot import CaptureOptions, Notice, Verdict
 from storyshelf.snapshots.store import AncestorSnapshot, NewSnapshot
 
-NO_PARAMETERS = ReadParameters(StoryParameters())
 UNREAD = ParameterWarning(
     "unread_parameters", "The story's parameters could not be read; the defaults were used."
 )
+DEFAULTS = ReadParameters(StoryParameters(), (UNREAD,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,36 +141,37 @@ def _ancestor(around: Surroundings) -> Ancestor | None:
 def _rows_of(
     story: Story, content: BundleContent, around: Surroundings, ancestor: Ancestor | None
 ) -> Sequence[NewSnapshot]:
-    read = content.parameters.get(story.story_id, NO_PARAMETERS)
-    warnings = read.warnings if story.story_id in content.parameters else (UNREAD,)
-    parameters = read.parameters
-    threshold = parameters.diff_threshold
+    read = content.parameters.get(story.story_id, DEFAULTS)
+    options = _capture_options(read.parameters, around.options)
     rows = []
-    for mode, viewport in modes_of(parameters):
+    for mode, viewport in modes_of(read.parameters):
         key = SnapshotKey(story.story_id, mode)
         baseline = choose(key, ancestor, around.build.branch)
-        verdict, reason = _first_verdict(parameters, baseline)
+        verdict, reason = _first_verdict(read.parameters, baseline)
         rows.append(
             NewSnapshot(
                 key=key,
                 title=story.title,
                 name=story.name,
                 import_path=story.import_path,
-                options=CaptureOptions(
-                    viewport=viewport,
-                    delay_ms=parameters.delay_ms,
-                    diff_threshold=(
-                        around.options.diff_threshold if threshold is None else threshold
-                    ),
-                ),
+                options=replace(options, viewport=viewport),
                 verdict=verdict,
                 reason=reason,
                 baseline_id=baseline.snapshot_id,
                 baseline_reason=baseline.reason,
-                warnings=tuple(Notice(warning.code, warning.text) for warning in warnings),
+                warnings=tuple(Notice(warning.code, warning.text) for warning in read.warnings),
             )
         )
     return rows
+
+
+def _capture_options(wished: StoryParameters, project: ProjectOptions) -> CaptureOptions:
+    """A story's own threshold beats its project's."""
+    threshold = wished.diff_threshold
+    return CaptureOptions(
+        delay_ms=wished.delay_ms,
+        diff_threshold=project.diff_threshold if threshold is None else threshold,
+    )
 
 
 def _first_verdict(parameters: StoryParameters, baseline: Baseline) -> tuple[Verdict, str]:
