@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from storyshelf.cli.output import choose_format, open_output
-from storyshelf.cli.session import JsonOption, TokenOption, UrlOption, connected
+from storyshelf.cli.session import BuildArgument, JsonOption, TokenOption, UrlOption, connected
 from storyshelf.client.answers import Build
 from storyshelf.client.api import Api
 from storyshelf.client.build_address import BuildAddress, parse_build, require_same_build
@@ -18,8 +18,6 @@ from storyshelf.client.summary import Line, verdict_sentence
 from storyshelf.clock import SystemClock
 
 Act = Callable[[Api, str], Awaitable[Build]]
-
-BuildArgument = Annotated[str, typer.Argument(help="A build's number, or its page's address.")]
 
 
 def cancel(

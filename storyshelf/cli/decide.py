@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from storyshelf.cli.output import Output, choose_format, open_output
-from storyshelf.cli.session import JsonOption, TokenOption, UrlOption, connected
+from storyshelf.cli.session import BuildArgument, JsonOption, TokenOption, UrlOption, connected
 from storyshelf.client.answers import Build, Snapshot
 from storyshelf.client.api import Api
 from storyshelf.client.build_address import BuildAddress, parse_build, require_same_build
@@ -20,7 +20,6 @@ from storyshelf.clock import SystemClock
 
 DECIDABLE = tuple(verdict for verdict in TO_LOOK_AT if verdict != "errored")
 
-BuildArgument = Annotated[str, typer.Argument(help="A build's number, or its page's address.")]
 SnapshotsArgument = Annotated[
     list[str] | None,
     typer.Argument(
@@ -66,7 +65,9 @@ def accept(  # noqa: PLR0913  # a command's options
     build: BuildArgument,
     snapshots: SnapshotsArgument = None,
     *,
-    every: Annotated[bool, typer.Option("--all", help="Everything that waits.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every snapshot that waits for a decision.")
+    ] = False,
     url: UrlOption = None,
     project_token: TokenOption = None,
     json: JsonOption = False,
@@ -82,7 +83,9 @@ def deny(  # noqa: PLR0913  # a command's options
     build: BuildArgument,
     snapshots: SnapshotsArgument = None,
     *,
-    every: Annotated[bool, typer.Option("--all", help="Everything that waits.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every snapshot that waits for a decision.")
+    ] = False,
     url: UrlOption = None,
     project_token: TokenOption = None,
     json: JsonOption = False,

@@ -23,6 +23,9 @@ from storyshelf.data_dir import data_dir, own_user_id
 DEFAULT_TIMEOUT_S = 1800.0  # of a wait; a build that takes longer goes on without it
 MAX_RETRIES = 100
 
+BuildArgument = Annotated[
+    str, typer.Argument(metavar="BUILD", help="A build's number, or its page's address.")
+]
 UrlOption = Annotated[
     str | None, typer.Option("--url", envvar="STORYSHELF_URL", help="The server's address.")
 ]

@@ -46,23 +46,38 @@ DirOption = Annotated[
 CommitOption = Annotated[
     str | None,
     typer.Option(
-        "--commit", envvar=["STORYSHELF_COMMIT", "STORYSHELF_SHA"], help="Instead of git's."
+        "--commit",
+        envvar=["STORYSHELF_COMMIT", "STORYSHELF_SHA"],
+        help="Its hash, instead of what CI or git says.",
     ),
 ]
 BranchOption = Annotated[
     str | None,
-    typer.Option("--branch", "--branch-name", envvar="STORYSHELF_BRANCH", help="Instead of git's."),
+    typer.Option(
+        "--branch",
+        "--branch-name",
+        envvar="STORYSHELF_BRANCH",
+        help="Its name, instead of what CI or git says.",
+    ),
 ]
-MessageOption = Annotated[str | None, typer.Option("--message", help="Instead of git's.")]
-AuthorOption = Annotated[str | None, typer.Option("--author", help="Instead of git's.")]
+MessageOption = Annotated[
+    str | None, typer.Option("--message", help="The commit's, instead of what CI or git says.")
+]
+AuthorOption = Annotated[
+    str | None, typer.Option("--author", help="The commit's, instead of what CI or git says.")
+]
 RebuildOption = Annotated[
-    bool, typer.Option("--force-rebuild", help="Make a new build of an upload that has one.")
+    bool,
+    typer.Option(
+        "--force-rebuild", help="Make a new build, even of a bundle and commit that have one."
+    ),
 ]
 OlderOption = Annotated[
     bool | None,
     typer.Option(
         "--cancel-older/--keep-older",
-        help="What happens to unfinished builds of this branch; else the project decides.",
+        help="Whether older builds of the branch that have not ended are cancelled; "
+        "not said: as the project's option says.",
     ),
 ]
 

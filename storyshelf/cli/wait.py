@@ -4,13 +4,13 @@ import asyncio
 import os
 import sys
 from contextlib import AbstractAsyncContextManager
-from typing import Annotated
 
 import typer
 
 from storyshelf.cli.output import Output, choose_format, open_output
 from storyshelf.cli.session import (
     DEFAULT_TIMEOUT_S,
+    BuildArgument,
     ExitZeroOption,
     JsonOption,
     Patience,
@@ -28,7 +28,7 @@ from storyshelf.clock import SystemClock
 
 
 def wait(  # noqa: PLR0913  # a command's options
-    build: Annotated[str, typer.Argument(help="A build's number, or the address of its page.")],
+    build: BuildArgument,
     *,
     url: UrlOption = None,
     project_token: TokenOption = None,
