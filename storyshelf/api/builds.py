@@ -22,12 +22,12 @@ from storyshelf.ids import SnapshotId
 from storyshelf.projects.project import Project
 from storyshelf.review import read
 from storyshelf.review.decide import Seen, decide, decide_all
-from storyshelf.web.caller import WithBuild, WithCaller, WithParts, WithProject
+from storyshelf.web.caller import CallerFirst, WithBuild, WithCaller, WithParts, WithProject
 from storyshelf.web.links import Links
 from storyshelf.web.paging import PageQuery, cursor_of, parse_cursor
 from storyshelf.wiring import Parts
 
-router = APIRouter(prefix="/projects/{slug}/builds", tags=["builds"])
+router = APIRouter(prefix="/projects/{slug}/builds", tags=["builds"], route_class=CallerFirst)
 
 
 class BuildQuery(PageQuery):

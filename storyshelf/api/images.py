@@ -3,10 +3,10 @@
 from fastapi import APIRouter, Request, Response
 
 from storyshelf.ids import BlobKey
-from storyshelf.web.caller import WithParts, WithProject
+from storyshelf.web.caller import CallerFirst, WithParts, WithProject
 from storyshelf.web.images import image_answer
 
-router = APIRouter(prefix="/projects/{slug}/images", tags=["images"])
+router = APIRouter(prefix="/projects/{slug}/images", tags=["images"], route_class=CallerFirst)
 
 
 @router.get("/{sha256}", response_class=Response, responses={200: {"content": {"image/png": {}}}})

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, FailFast, Field
 
 from storyshelf.review.read import BuildView, Progress, ShardView, SnapshotView
 from storyshelf.shards.eta import Eta
@@ -16,7 +16,10 @@ MAX_DECISIONS = 5_000  # in one request; `all` decides any number
 
 
 class In(BaseModel):
-    """A body; what is not known here is refused, so that a typing error cannot pass in silence."""
+    """A body; what is not known here is refused, so that a typing error cannot pass in silence.
+
+    A list fails at its first wrong item: an error for each of a million would fill the memory.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -37,7 +40,7 @@ class OpenBuild(In):
     branch: Annotated[str, Field(min_length=1, max_length=500)]
     message: Annotated[str | None, Field(max_length=10_000)] = None
     author: Annotated[str | None, Field(max_length=500)] = None
-    files: list[ManifestEntry]
+    files: Annotated[list[ManifestEntry], FailFast()]
     cancel_older: bool | None = None
 
 
@@ -58,7 +61,7 @@ class Decide(In):
     """A decision on named snapshots, or on all that still wait for one."""
 
     decision: Decision
-    snapshots: Annotated[list[SeenSnapshot], Field(max_length=MAX_DECISIONS)] = []
+    snapshots: Annotated[list[SeenSnapshot], Field(max_length=MAX_DECISIONS), FailFast()] = []
     all: bool = False
 
 

@@ -7,10 +7,12 @@ from storyshelf.api.schemas import OneBuild, ShardList, ShardOut
 from storyshelf.builds import store
 from storyshelf.builds.capture_again import cancel_shard, retry_shard
 from storyshelf.review import read
-from storyshelf.web.caller import WithBuild, WithCaller, WithParts, WithProject
+from storyshelf.web.caller import CallerFirst, WithBuild, WithCaller, WithParts, WithProject
 from storyshelf.web.numbers import Number
 
-router = APIRouter(prefix="/projects/{slug}/builds/{number}/shards", tags=["shards"])
+router = APIRouter(
+    prefix="/projects/{slug}/builds/{number}/shards", tags=["shards"], route_class=CallerFirst
+)
 
 
 @router.get("")

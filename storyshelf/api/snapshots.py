@@ -9,12 +9,14 @@ from storyshelf.ids import SnapshotId
 from storyshelf.review import read
 from storyshelf.review.read import SnapshotFilter
 from storyshelf.snapshots.snapshot import Verdict
-from storyshelf.web.caller import WithBuild, WithParts, WithProject
+from storyshelf.web.caller import CallerFirst, WithBuild, WithParts, WithProject
 from storyshelf.web.links import Links
 from storyshelf.web.numbers import BigId
 from storyshelf.web.paging import PageQuery, cursor_of, parse_cursor
 
-router = APIRouter(prefix="/projects/{slug}/builds/{number}/snapshots", tags=["snapshots"])
+router = APIRouter(
+    prefix="/projects/{slug}/builds/{number}/snapshots", tags=["snapshots"], route_class=CallerFirst
+)
 
 
 class SnapshotQuery(PageQuery):

@@ -12,9 +12,9 @@ from storyshelf.bundle.manifest import parse_manifest
 from storyshelf.errors import BadInputError
 from storyshelf.ids import BlobKey
 from storyshelf.storage.blobs import WrongContentError
-from storyshelf.web.caller import WithBuild, WithParts, WithProject
+from storyshelf.web.caller import CallerFirst, WithBuild, WithParts, WithProject
 
-router = APIRouter(prefix="/projects/{slug}/builds", tags=["uploads"])
+router = APIRouter(prefix="/projects/{slug}/builds", tags=["uploads"], route_class=CallerFirst)
 
 
 class LengthNotDeclaredError(BadInputError):

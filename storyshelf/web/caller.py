@@ -1,8 +1,10 @@
 """Who is calling: the bearer of a project token."""
 
-from typing import Annotated
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Response
+from fastapi.routing import APIRoute
 
 from storyshelf.auth import store as tokens
 from storyshelf.auth.tokens import Caller, parse_bearer
@@ -25,10 +27,28 @@ WithParts = Annotated[Parts, Depends(parts_of)]
 
 
 async def caller_of(request: Request, parts: WithParts) -> Caller:
-    """Return whom the request's token speaks for; raises UnknownTokenError."""
+    """Return whom the request's token speaks for, asked once; raises UnknownTokenError."""
+    known = getattr(request.state, "caller", None)
+    if isinstance(known, Caller):
+        return known
     secret_hash = parse_bearer(request.headers.get("authorization"))
     async with parts.db.transaction() as tx:
-        return await tokens.caller_of(tx, secret_hash)
+        caller = request.state.caller = await tokens.caller_of(tx, secret_hash)
+    return caller
+
+
+class CallerFirst(APIRoute):
+    """A route that knows who is calling before it reads the body: parsing is not for strangers."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler, behind the question who is calling."""
+        handle = super().get_route_handler()
+
+        async def handle_known(request: Request) -> Response:
+            await caller_of(request, parts_of(request))
+            return await handle(request)
+
+        return handle_known
 
 
 WithCaller = Annotated[Caller, Depends(caller_of)]

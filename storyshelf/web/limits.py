@@ -1,5 +1,6 @@
-"""A limit on every request's body: refused by its length, or at the first byte too many."""
+"""Limits on every request's body: refused by its length, at the first byte too many, or silent."""
 
+import asyncio
 from collections.abc import Callable
 from http import HTTPStatus
 
@@ -8,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from storyshelf.web.problems import Problem, ProblemError
 
 MAX_JSON_BYTES = 1 << 20
+SILENT_S = 60.0  # a body of which nothing comes for so long: its sender is gone, or holds us up
 MANIFEST_BYTES_A_FILE = 1_300  # a path of 1,024 bytes, a hash, a size, and JSON around them
 
 
@@ -27,12 +29,31 @@ class BodyTooLargeError(ProblemError):
         )
 
 
-class BodyLimit:
-    """Middleware that ends a request whose body is larger than its path allows."""
+class BodySilentError(ProblemError):
+    """The body was begun and does not go on."""
 
-    def __init__(self, app: ASGIApp, limit_of: Callable[[str, str], int]) -> None:
+    def __init__(self, silent_s: float, path: str) -> None:
+        super().__init__(
+            Problem(
+                HTTPStatus.REQUEST_TIMEOUT,
+                f"Nothing of the body has come for {silent_s:g} s",
+                kind="body-silent",
+                where=path,
+                next_step="Send it again; what was received whole is kept.",
+                headers={"Connection": "close"},
+            )
+        )
+
+
+class BodyLimit:
+    """Middleware that ends a request whose body is larger than its path allows, or stands still."""
+
+    def __init__(
+        self, app: ASGIApp, limit_of: Callable[[str, str], int], silent_s: float = SILENT_S
+    ) -> None:
         self.app = app
         self.limit_of = limit_of
+        self.silent_s = silent_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with its body counted."""
@@ -47,17 +68,27 @@ class BodyLimit:
         await self._counted(limit, scope, receive, send)
 
     async def _counted(self, limit: int, scope: Scope, receive: Receive, send: Send) -> None:
-        received = 0
+        received, is_whole = 0, False
 
         async def counted() -> Message:
-            nonlocal received
-            message = await receive()
+            nonlocal received, is_whole
+            if is_whole:  # what comes now is the end of the connection, whenever that is
+                return await receive()
+            message = await self._within_silence(receive, scope["path"])
+            is_whole = not message.get("more_body", False)
             received += len(message.get("body", b""))
             if received > limit:
                 raise BodyTooLargeError(limit, scope["path"])
             return message
 
         await self.app(scope, counted, send)
+
+    async def _within_silence(self, receive: Receive, path: str) -> Message:
+        try:
+            async with asyncio.timeout(self.silent_s):
+                return await receive()
+        except TimeoutError:
+            raise BodySilentError(self.silent_s, path) from None
 
 
 def _declared_length(scope: Scope) -> int:

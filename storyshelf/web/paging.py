@@ -37,7 +37,7 @@ def parse_cursor(cursor: str, *types: type[str | int]) -> tuple[str | int, ...]:
     """Return the keys in a cursor; raises BadCursorError unless they are of these types."""
     try:
         values = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # not even JSON, or deeper than anybody writes
         raise BadCursorError from error
     if not isinstance(values, list) or [type(value) for value in values] != list(types):
         raise BadCursorError
