@@ -288,7 +288,7 @@ STATEMENTS = (
         CONSTRAINT fk_bundle_files_build_id FOREIGN KEY(build_id) REFERENCES builds (id)
     )
     """,
-    "CREATE INDEX ix_bundle_files_key ON bundle_files (key)",
+    "CREATE INDEX ix_bundle_files_key_build_id ON bundle_files (key, build_id)",
     """
     CREATE TABLE shards (
         id bigint GENERATED ALWAYS AS IDENTITY,

@@ -144,7 +144,10 @@ class BundleFileRow(Base):
     """One line of a build's manifest."""
 
     __tablename__ = "bundle_files"
-    __table_args__ = (CheckConstraint(f"key {IS_SHA256}", name="key"), Index(None, "key"))
+    __table_args__ = (
+        CheckConstraint(f"key {IS_SHA256}", name="key"),
+        Index(None, "key", "build_id"),  # both: else each file sent reads its whole manifest
+    )
 
     build_id: Mapped[int] = mapped_column(ForeignKey("builds.id"), primary_key=True)
     path: Mapped[str] = mapped_column(primary_key=True)

@@ -1,10 +1,13 @@
 """Which build is compared with which, and how lists of builds are read."""
 
 import pytest
+from sqlalchemy import text
 
 from storyshelf.builds import store
 from storyshelf.builds.build import Build, BuildState, NoSuchBuildError
 from storyshelf.builds.store import BuildFilter
+from storyshelf.bundle.manifest import BundledFile
+from storyshelf.storage.blobs import key_of
 from tests.builds.hand import Hand
 
 LOOK = {"a--one": "red"}
@@ -92,3 +95,24 @@ async def test_a_number_that_no_build_has_is_an_error_that_names_it(hand: Hand) 
     async with hand.db.transaction() as tx:
         with pytest.raises(NoSuchBuildError, match="shop build 7"):
             await store.by_number(tx, hand.project, 7)
+
+
+async def test_a_file_is_found_without_reading_its_manifest(hand: Hand) -> None:
+    files = [BundledFile(f"{n}.js", key_of(b"%d" % n), n) for n in range(3_000)]
+    build = await hand.open(STORIES)
+    async with hand.db.transaction() as tx:
+        await store.add_files(tx, build.id, files)
+    before = await entries_read(hand)
+    for file in files[:10]:
+        async with hand.db.transaction() as tx:
+            assert await store.file_size(tx, build.id, file.sha256) == file.size_bytes
+    assert await entries_read(hand) - before <= 2 * 10
+
+
+async def entries_read(hand: Hand) -> int:
+    """Return how many index entries of manifests were read until now, by everybody."""
+    async with hand.db.transaction() as tx:
+        await tx.execute(text("SELECT pg_stat_force_next_flush()"))
+    async with hand.db.transaction() as tx:
+        read = "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'bundle_files'"
+        return int((await tx.execute(text(read))).scalar_one())
