@@ -6,6 +6,8 @@ from datetime import timedelta
 
 import structlog
 
+from consumer.environment import Environment
+from storyshelf.builds.store import know_environment
 from storyshelf.clock import Clock
 from storyshelf.db.engine import Database
 from storyshelf.ids import JobId
@@ -25,12 +27,14 @@ class Heartbeat:
     db: Database
     clock: Clock
     consumer: Consumer
+    environment: Environment
     running: Callable[[], Sequence[JobId]]
     on_wish: Callable[[ConsumerState], None]
 
     async def register(self) -> None:
-        """Say that the consumer is there."""
+        """Say that the consumer is there, and what its environment stands for."""
         async with self.db.transaction() as tx:
+            await know_environment(tx, self.environment.id, self.environment.facts)
             await store.register_consumer(tx, self.consumer)
 
     async def run_forever(self) -> None:
@@ -38,7 +42,7 @@ class Heartbeat:
         while True:
             await self.clock.sleep(BEAT_EVERY_S)
             try:
-                await self._beat()
+                await self.beat()
             except Exception as error:  # noqa: BLE001  # the next beat tries again
                 log.warning("heartbeat.failed", error=repr(error))
 
@@ -47,7 +51,8 @@ class Heartbeat:
         async with self.db.transaction() as tx:
             await store.remove_consumer(tx, self.consumer.id)
 
-    async def _beat(self) -> None:
+    async def beat(self) -> None:
+        """Beat once, and hear what is wished."""
         async with self.db.transaction() as tx:
             wish = await store.beat(tx, self.consumer.id, self.running())
             await store.remove_silent_consumers(tx, SILENT_FOR)

@@ -76,7 +76,12 @@ async def _work(frame: Frame, proven: Proven, gate: ShutdownGate) -> None:
         supervisor = Supervisor(group, frame.clock, proven.isolation, frame.child_limits)
         side = claiming_side(frame, consumer, supervisor, proven.environment)
         heart = Heartbeat(
-            frame.db, frame.clock, consumer, side.running_jobs, lambda w: _grant(w, side, gate)
+            frame.db,
+            frame.clock,
+            consumer,
+            proven.environment,
+            running=side.running_jobs,
+            on_wish=lambda wish: _grant(wish, side, gate),
         )
         _listen_to_signals(gate, side, frame)
         group.create_task(side.run_forever())
@@ -102,9 +107,13 @@ def _listen_to_signals(gate: ShutdownGate, side: ConsumerSide, frame: Frame) -> 
         signal.setitimer(signal.ITIMER_REAL, frame.settings.stop_grace_s + LAST_RESORT_S)
         gate.ask()
 
+    def quiet() -> None:
+        log.info("consumer.quiet")
+        side.fetcher.quiet()
+
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
-    loop.add_signal_handler(signal.SIGTSTP, side.fetcher.quiet)
+    loop.add_signal_handler(signal.SIGTSTP, quiet)
 
 
 def _grant(wish: ConsumerState, side: ConsumerSide, gate: ShutdownGate) -> None:

@@ -98,7 +98,7 @@ def introduce(frame: Frame, environment: Environment) -> Consumer:
         version=own_version(),
         lanes=tuple(_places(frame, environment)),
         kinds=tuple(kind.name for kind in build_kinds()),
-        environment_id=None,  # written down by the first plan made in it
+        environment_id=environment.id,
     )
 
 

@@ -1,0 +1,48 @@
+"""A consumer that cannot capture says what to do and claims nothing; quiet and stop are heard."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.flow.product import Product, wait_for
+from tests.tiny_storybook import many_stories, write_tiny_storybook
+
+pytestmark = [pytest.mark.flow, pytest.mark.timeout(200)]
+
+
+@pytest.fixture
+def uploaded(product: Product, tmp_path: Path) -> int:
+    product.serve()
+    product.make_project("shop")
+    return product.upload(write_tiny_storybook(tmp_path / "bundle", many_stories(4)), "c1")
+
+
+def test_without_a_browser_it_ends_with_the_cure_and_claims_nothing(
+    product: Product, uploaded: int
+) -> None:
+    unfit = product.start(*product.programs.consumer, STORYSHELF_BROWSER_PATH="/nowhere/chromium")
+    assert wait_for(unfit.process.poll) == 3
+    assert "/nowhere/chromium" in unfit.words
+    assert product.rows("SELECT attempt FROM jobs") == [{"attempt": 0}]
+    assert product.rows("SELECT id FROM consumers") == []
+
+
+def test_a_quiet_consumer_still_beats_and_a_stopped_one_is_gone(
+    product: Product, uploaded: int
+) -> None:
+    quiet = product.consume()
+    product.wait_until_ended(uploaded)
+    quiet.process.send_signal(signal.SIGTSTP)
+    wait_for(lambda: "consumer.quiet" in quiet.words, quiet)
+    assert len(product.rows("SELECT id FROM consumers")) == 1
+    assert quiet.stop() == 0
+    assert product.rows("SELECT id FROM consumers") == []
+
+
+def test_a_second_signal_to_stop_is_harmless(product: Product, uploaded: int) -> None:
+    consumer = product.consume()
+    consumer.process.send_signal(signal.SIGTERM)
+    consumer.process.send_signal(signal.SIGTERM)
+    assert wait_for(lambda: consumer.process.poll() is not None)
+    assert consumer.process.returncode == 0
