@@ -11,4 +11,8 @@ was captured stays visible and can serve as an ancestor.
 
 The rule `first build` accepts what is added in a project's first planned build as it is recorded.
 A build that was cancelled or failed does not count as the first one, since nobody saw it whole.
+
+The tables know states that nothing leads to yet: `incomplete` (a part never came), `skipped`, and a
+snapshot's `inherited` (not rendered, since nothing that it depends on changed). Until deliveries
+exist, a verdict reaches CI by its poll and people by the pages.
 """
