@@ -83,8 +83,13 @@ class Child:
 
     @property
     def is_idle(self) -> bool:
-        """Whether it lives and owes no answer."""
-        return self._cause is None and not self._pending and not self._process.has_ended
+        """Whether it lives, has started and owes no answer.
+
+        A job may be cancelled while its child starts: the next must not be lent that child, since
+        what it is made with is not known yet.
+        """
+        is_alive = self._cause is None and not self._process.has_ended
+        return is_alive and self._ready.is_set() and not self._pending
 
     async def ready(self) -> None:
         """Wait until its browser runs; raise ChildDiedError if that does not happen."""

@@ -115,6 +115,19 @@ async def test_a_child_that_died_while_nobody_used_it_is_replaced(isolation: Iso
             assert await picture_of(child, "is-well") == b"picture of is-well"
 
 
+async def test_a_child_whose_start_was_given_up_is_never_lent(isolation: Isolation) -> None:
+    clock, one_seat = FakeClock(), replace(LIMITS, slots=1)
+    async with a_supervisor(isolation, clock, one_seat, "never-ready") as supervisor:
+        given_up = asyncio.ensure_future(died_starting(supervisor))
+        await until_waiting(clock, LIMITS.ready_s)
+        given_up.cancel()
+        await asyncio.wait({given_up})
+        following = asyncio.ensure_future(died_starting(supervisor))
+        await until_waiting(clock, LIMITS.ready_s)
+        await clock.advance(LIMITS.ready_s)
+        assert (await following).how is Death.DEADLINE
+
+
 async def test_a_child_is_replaced_after_its_number_of_stories(isolation: Isolation) -> None:
     async with a_supervisor(isolation, limits=replace(LIMITS, stories_per_child=2)) as supervisor:
         async with supervisor.child(ADAS) as child:
