@@ -124,6 +124,12 @@ def memory_limit_bytes() -> int | None:
     return None
 
 
+def memory_bytes() -> int:
+    """Return how much memory there is for us: the machine's, or what our cgroup allows."""
+    machine = os.sysconf("SC_PHYS_PAGES") * PAGE_BYTES
+    return min(machine, memory_limit_bytes() or machine)
+
+
 def _memory_cgroup_files() -> Iterator[Path]:
     mounts = Path("/sys/fs/cgroup")
     own = PROC / "self" / "cgroup"

@@ -21,6 +21,8 @@ from consumer.messages import (
 from storyshelf.errors import StoryshelfError
 from storyshelf.ids import StoryId
 
+LEAST_MEMORY_BYTES = 2 << 30  # a browser and two large pictures; pages they share count many times
+MEMORY_SHARE = 0.75  # of the machine, for all children together
 MAX_STAGES = 200  # of one request: each may renew a lease, so they must not go on for ever
 
 Reply = Opened | StoriesRead | Captured | Compared
@@ -50,6 +52,11 @@ class Limits:
     stories_per_child: int = 500  # a browser's memory creeps
     memory_bytes: int | None = None
     memory_every_s: float = 2.0
+
+
+def memory_ceiling_bytes(machine_bytes: int, children: int) -> int:
+    """Return what one child may use, so that a story that hoards takes no other's memory."""
+    return max(LEAST_MEMORY_BYTES, int(MEMORY_SHARE * machine_bytes) // children)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
+from consumer import processes
 from consumer.browsers import find_browser, system_search
 from consumer.environment import Environment
 from consumer.isolation import Ground
@@ -17,7 +18,7 @@ from consumer.kinds.finalise import finalise_handler
 from consumer.kinds.photograph import Photographer
 from consumer.kinds.plan import PlanHandler, PlanLimits
 from consumer.lending import Lender
-from consumer.requests import Limits
+from consumer.requests import Limits, memory_ceiling_bytes
 from consumer.slot_uids import SlotUids, locks_folder
 from consumer.supervisor import Supervisor
 from storyshelf import logs
@@ -58,8 +59,10 @@ class Frame:
 
     @property
     def child_limits(self) -> Limits:
-        """Return how many children may live, and how long they are waited for."""
-        return Limits(slots=self.capture_slots + self.settings.plan_slots)
+        """Return how many children may live, what each may use, how long they are waited for."""
+        slots = self.capture_slots + self.settings.plan_slots
+        ceiling = memory_ceiling_bytes(processes.memory_bytes(), slots)
+        return Limits(slots=slots, memory_bytes=ceiling)
 
     @property
     def grace(self) -> timedelta:

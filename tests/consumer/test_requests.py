@@ -1,0 +1,34 @@
+"""What a child may use, and how it is shared out."""
+
+import pytest
+
+from consumer import processes
+from consumer.requests import LEAST_MEMORY_BYTES, memory_ceiling_bytes
+from consumer.wiring import Frame
+from storyshelf.clock import SystemClock
+from storyshelf.db.engine import Database
+from storyshelf.queue.failpoint import no_failpoint
+from storyshelf.settings import Settings
+
+GIB = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("machine_gib", "children", "expected_gib"), [(64, 4, 12), (24, 3, 6), (16, 3, 4), (4, 3, 2)]
+)
+def test_children_share_three_quarters_of_the_machine(
+    machine_gib: int, children: int, expected_gib: int
+) -> None:
+    assert memory_ceiling_bytes(machine_gib * GIB, children) == expected_gib * GIB
+
+
+async def test_the_children_of_a_consumer_have_a_ceiling(db: Database) -> None:
+    settings = Settings(capture_slots=2, plan_slots=1)
+    limits = Frame(settings, db, SystemClock(), no_failpoint).child_limits
+    assert limits.slots == 3
+    assert limits.memory_bytes is not None
+    assert (
+        LEAST_MEMORY_BYTES
+        <= limits.memory_bytes
+        <= max(LEAST_MEMORY_BYTES, processes.memory_bytes() // 3)
+    )
