@@ -6,23 +6,21 @@ an origin. The Content-Security-Policy is the second lock of the network fence: 
 at home and allows everything else that built Storybooks do to themselves.
 """
 
-import asyncio
 import mimetypes
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-import uvicorn
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from consumer.loopback import LOOPBACK, served
 from storyshelf.ids import BlobKey
 
-LOOPBACK = "127.0.0.1"
 STOP_WITHIN_S = 2  # a page that holds a response open does not hold up the end of the child
 # Where the machine's own table is wrong or silent, and a browser refuses what it calls text/plain.
 MEDIA_TYPES = {
@@ -108,33 +106,8 @@ async def bundle_server() -> AsyncIterator[BundleServer]:
     """Listen on a free loopback port for as long as the block lasts."""
     listener = socket.create_server((LOOPBACK, 0))
     application = BundleServer(listener.getsockname()[1])
-    config = uvicorn.Config(
-        application,
-        lifespan="off",
-        ws="none",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        date_header=False,  # a page may show it
-        timeout_keep_alive=60,
-        timeout_graceful_shutdown=STOP_WITHIN_S,
-    )
-    server = _Server(config)
-    async with asyncio.TaskGroup() as group:
-        group.create_task(server.serve(sockets=[listener]))
-        try:
-            yield application
-        finally:
-            server.should_exit = True
-
-
-class _Server(uvicorn.Server):
-    """A server that leaves the process's signals to the process."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Take none."""
-        yield
+    async with served(application, listener, stop_within_s=STOP_WITHIN_S):
+        yield application
 
 
 def _manifest_path(url_path: str) -> str:
