@@ -27,7 +27,7 @@ def create_app(parts: Parts) -> FastAPI:
         title="storyshelf",
         version=own_version(),
         openapi_url=f"{API}/openapi.json",
-        docs_url=f"{API}/docs",
+        docs_url=None,  # FastAPI's page loads its scripts from elsewhere; ours is in `ui.pages`
         redoc_url=None,
         lifespan=lambda _app: _background(parts),
     )

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, FastAPI, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
@@ -17,6 +17,7 @@ from storyshelf.review import read
 from storyshelf.review.read import BuildView, SnapshotFilter
 from storyshelf.snapshots.snapshot import Verdict
 from storyshelf.ui.render import render
+from storyshelf.ui.view_models.api import api_page
 from storyshelf.ui.view_models.build import BuildPage, Read, Shown, build_page
 from storyshelf.ui.view_models.cards import (
     SHOWN_OF_EACH,
@@ -74,6 +75,13 @@ async def show_projects(parts: WithParts, shown: Annotated[After, Query()]) -> H
     next_link = with_query(Links().home, more) if more else None
     by_project = {view.build.project_id: view for view in views}
     return render("projects.html", projects_page(here, by_project, next_link, parts.clock.now()))
+
+
+@router.get("/api/v1/docs")
+async def show_api(request: Request) -> HTMLResponse:
+    """Show the API's description; nothing of it comes from another server."""
+    app: FastAPI = request.app
+    return render("api.html", api_page(app.openapi(), app.openapi_url or ""))
 
 
 @router.get("/projects/{slug}")
