@@ -44,6 +44,13 @@ async def test_the_state_has_its_reason_in_a_sentence(hand: Hand, visitor: Visit
     assert "Broken: 1 of its stories could not be rendered." in broken.text
 
 
+async def test_a_build_with_something_to_decide_says_how(hand: Hand, visitor: Visitor) -> None:
+    await hand.run(LOOK)
+    await hand.run(LOOK | {"a--two": "violet"})
+    assert "storyshelf accept" not in (await visitor.page(f"{BUILD}/1")).text
+    assert "storyshelf accept 2 --all" in (await visitor.page(f"{BUILD}/2")).text
+
+
 async def test_a_cancelled_build_says_who_cancelled_it(hand: Hand, visitor: Visitor) -> None:
     build = await hand.open(["a--one"])
     await cancel_build(hand.db, hand.kinds, build.id, Cancel("Ada", "cancelled by Ada"))

@@ -5,6 +5,8 @@ from typing import Any
 
 from storyshelf.builds import record_results
 from storyshelf.builds.jobs import parse_capture
+from storyshelf.review.decide import decide_all
+from storyshelf.snapshots.decision import Decision
 from storyshelf.snapshots.snapshot import (
     CaptureError,
     Notice,
@@ -109,6 +111,32 @@ async def test_warnings_and_timings_are_shown(hand: Hand, visitor: Visitor) -> N
     page = await snapshot_page(visitor, 1, "added")
     assert f"GET {HOSTILE} was refused" in page.text
     assert "load 1.5 s" in page.text
+
+
+async def test_timings_stand_in_the_order_of_the_steps(hand: Hand, visitor: Visitor) -> None:
+    taken = {"open": 40, "shoot": 30, "extra": 9, "store": 10, "render": 20, "first_picture": 50}
+    await a_result(hand, {"a--one": "red"}, timings_ms=taken)
+    page = await snapshot_page(visitor, 1, "added")
+    names = ["first picture", "open", "render", "shoot", "store", "extra"]
+    places = [page.text.index(f"{name} ", page.text.index("Timings")) for name in names]
+    assert places == sorted(places)
+
+
+async def test_what_waits_says_how_it_is_decided_and_what_is_decided_how_that_is_undone(
+    hand: Hand, visitor: Visitor
+) -> None:
+    await hand.run(LOOK)
+    build = await hand.run(LOOK | {"a--two": "violet"})
+    waiting = await snapshot_page(visitor, 2, "changed")
+    named = waiting.answer.url.path.rsplit("/", 1)[-1]
+    assert f"storyshelf accept 2 {named} or storyshelf deny 2 {named}" in waiting.text
+    await decide_all(hand.db, build.id, Decision.DENIED, "Ada")
+    decided = await snapshot_page(visitor, 2, "changed")
+    assert f"storyshelf undo 2 {named}" in decided.text
+    assert "storyshelf accept" not in decided.text
+    for number, verdict in ((1, "added"), (2, "unchanged")):
+        page = await snapshot_page(visitor, number, verdict)
+        assert not any(f"storyshelf {word}" in page.text for word in ("accept", "deny", "undo"))
 
 
 async def test_an_unstable_story_shows_the_pictures_it_gave(hand: Hand, visitor: Visitor) -> None:

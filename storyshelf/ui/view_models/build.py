@@ -74,6 +74,7 @@ class BuildPage:
     took: str
     progress: ProgressBar | None
     decided: str
+    accept_command: str
     chips: Sequence[Chip]
     is_filtered: bool
     groups: Sequence[Group]
@@ -114,6 +115,7 @@ def build_page(
         took=_took(build.sealed_at, build.ended_at),
         progress=progress_bar(build, view.progress),
         decided=_decided(view.counts),
+        accept_command=f"storyshelf accept {build.number} --all" if view.counts.undecided else "",
         chips=_chips(slug, view, shown.verdict),
         is_filtered=shown.verdict is not None,
         groups=found.groups,

@@ -1,6 +1,6 @@
 """A snapshot: both pictures, what changed, and everything that explains the verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,7 @@ from storyshelf.builds.build import Build
 from storyshelf.ids import SnapshotId
 from storyshelf.projects.project import Project
 from storyshelf.review.read import SnapshotView
-from storyshelf.snapshots.decision import DECIDABLE
+from storyshelf.snapshots.decision import DECIDABLE, Decision
 from storyshelf.snapshots.snapshot import CaptureOptions
 from storyshelf.ui.signs import DECISION_SIGNS, VERDICT_SIGNS, Sign
 from storyshelf.ui.view_models.cards import variant_of, verdict_link
@@ -24,6 +24,8 @@ from storyshelf.ui.view_models.pictures import (
 )
 from storyshelf.ui.words import When, number_of, span, when_at_all
 from storyshelf.web.links import Links
+
+STEPS = ("first_picture", "open", "render", "settle", "shoot", "compare", "store")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class SnapshotPage:
     verdict_link: str
     reason: str
     decision: Sign | None
+    commands: Sequence[str]
     decided_by: str
     decided: When | None
     baseline_reason: str
@@ -106,6 +109,7 @@ def snapshot_page(
         verdict_link=verdict_link(slug, build.number, snapshot.verdict),
         reason=snapshot.reason,
         decision=DECISION_SIGNS[snapshot.decision] if snapshot.verdict in DECIDABLE else None,
+        commands=_commands(build, snapshot),
         decided_by=snapshot.decided_by or "",
         decided=when_at_all(snapshot.decided_at, now),
         baseline_reason=snapshot.baseline_reason,
@@ -120,13 +124,29 @@ def snapshot_page(
         failure=_failure(snapshot),
         warnings=[Fact(warning["code"], warning["text"]) for warning in snapshot.warnings],
         facts=_facts(snapshot),
-        timings=[
-            Fact(name.removesuffix("_ms").replace("_", " "), span(value / 1000))
-            for name, value in snapshot.timings_ms.items()
-        ],
+        timings=_timings(snapshot.timings_ms),
         previous_link=before,
         next_link=after,
     )
+
+
+def _commands(build: Build, snapshot: SnapshotView) -> Sequence[str]:
+    """Return what to type to decide it, or to take a person's decision back."""
+    if snapshot.verdict not in DECIDABLE or build.rule is not None:
+        return ()
+    waits = snapshot.decision is Decision.NONE
+    names = ("accept", "deny") if waits else ("undo",)
+    return [f"storyshelf {name} {build.number} {snapshot.id}" for name in names]
+
+
+def _timings(timings_ms: Mapping[str, float]) -> Sequence[Fact]:
+    """Return how long each step took, in the order of the steps; what is no step comes last."""
+    known = [name for name in STEPS if name in timings_ms]
+    names = [*known, *sorted(timings_ms.keys() - set(STEPS))]
+    return [
+        Fact(name.removesuffix("_ms").replace("_", " "), span(timings_ms[name] / 1000))
+        for name in names
+    ]
 
 
 def _failure(snapshot: SnapshotView) -> Failure | None:
