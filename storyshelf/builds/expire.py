@@ -12,7 +12,7 @@ LIMIT = 100  # of one pass; the next comes soon
 async def expire_uploads(db: Database, after: timedelta) -> tuple[Build, ...]:
     """Cancel builds that were opened too long ago and never sealed; return them."""
     hours = after.total_seconds() / 3600
-    reason = f"The upload was not sealed within {hours:g} hours."
+    reason = f"the upload was not sealed within {hours:g} hours"
     async with db.transaction() as tx:
         stale = await store.stale_uploads(tx, after, LIMIT)
         return tuple(

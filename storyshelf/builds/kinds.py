@@ -25,6 +25,14 @@ from storyshelf.queue.job import EndedJob, Outcome
 from storyshelf.queue.job_kind import JobKind, Settled, Settling
 from storyshelf.queue.retry import RetryPolicy
 
+IN_WORDS = {  # after "its plan job"
+    Outcome.FAILED: "failed",
+    Outcome.CANCELLED: "was cancelled",
+    Outcome.DROPPED: "could not be read",
+    Outcome.UNHANDLED: "found nobody to do it",
+    Outcome.CRASHED: "crashed",
+}
+
 
 async def _apply_plans(tx: Tx, settled: Sequence[Settled]) -> None:
     for one in settled:
@@ -50,7 +58,8 @@ async def _end_builds(tx: Tx, jobs: Sequence[EndedJob], outcome: Outcome, error:
         build = await store.lock(tx, job.build_id)
         if build.has_ended or build.generation != job.generation:
             continue
-        reason = f"The {job.kind} job ended as {outcome}: {error}"
+        what = IN_WORDS.get(outcome, f"ended as {outcome}")
+        reason = f"its {job.kind} job {what}: {error}"
         await store.move(tx, build, to, state_reason=reason)
 
 

@@ -18,7 +18,7 @@ async def test_an_upload_that_was_given_up_is_cancelled_with_the_reason(hand: Ha
     await run(hand, AGE)
     (expired,) = await expire_uploads(hand.db, DAY)
     assert expired.state is BuildState.CANCELLED
-    assert expired.state_reason == "The upload was not sealed within 24 hours."
+    assert expired.state_reason == "the upload was not sealed within 24 hours"
 
 
 async def test_a_young_upload_is_left_alone(hand: Hand) -> None:

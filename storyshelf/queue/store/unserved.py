@@ -80,7 +80,7 @@ async def end_waiting(
         "lane": lane,
         "waited_s": waited.total_seconds(),
         "limit": limit,
-        "error": f"No consumer served the lane {lane} for {waited}",
+        "error": f"No consumer served the lane {lane} for {waited.total_seconds() / 60:g} minutes",
     }
     found = await tx.execute(END_LANE, values)
     return tuple(settled_of(row) for row in found)
