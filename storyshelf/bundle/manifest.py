@@ -118,6 +118,17 @@ class DuplicatePathError(BadInputError):
         )
 
 
+class TwoSizesError(BadInputError):
+    """One content with two sizes: one of them is a lie."""
+
+    def __init__(self, path: str, other: str) -> None:
+        super().__init__(
+            f"{shown(path)} and {shown(other)} have one hash and two sizes",
+            where="manifest",
+            next_step="Hash the files again; they may have changed meanwhile.",
+        )
+
+
 class FileAndFolderError(BadInputError):
     """A path that is a file and the folder of another file."""
 
@@ -151,6 +162,7 @@ def parse_manifest(raw: Sequence[object], limits: ManifestLimits = DEFAULT_LIMIT
     manifest = Manifest(tuple(parsed))
     _refuse_duplicates(manifest.files)
     _refuse_files_that_are_folders(manifest.files)
+    _refuse_two_sizes(manifest.files)
     if manifest.total_bytes > limits.max_bundle_bytes:
         what = f"The bundle weighs {manifest.total_bytes:,} bytes"
         raise ManifestTooLargeError(what, limits.max_bundle_bytes, "bytes", "manifest")
@@ -187,3 +199,11 @@ def _refuse_files_that_are_folders(files: tuple[BundledFile, ...]) -> None:
             folder = folder[:cut]
             if folder in paths:
                 raise FileAndFolderError(folder, file.path)
+
+
+def _refuse_two_sizes(files: tuple[BundledFile, ...]) -> None:
+    seen: dict[BlobKey, BundledFile] = {}
+    for file in files:
+        first = seen.setdefault(file.sha256, file)
+        if first.size_bytes != file.size_bytes:
+            raise TwoSizesError(first.path, file.path)

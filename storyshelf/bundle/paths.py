@@ -12,6 +12,8 @@ from storyshelf.errors import BadInputError
 
 MAX_PATH_BYTES = 1024  # as UTF-8; well under the 2,704 bytes an index entry in PostgreSQL may have
 DECODING_ROUNDS = 4  # proxies decode once, careless code twice; what needs more is an attack
+CONTROLS = {"Cc", "Cs", "Zl", "Zp"}  # line and paragraph separators too: a log line is one line
+TURNS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}  # `gpj.exe` shown as a jpg
 SHOWN_CHARS = 120  # of a refused path: enough to recognise it, never a wall of text
 
 _DRIVE = re.compile(r"^[A-Za-z]:")
@@ -67,7 +69,7 @@ class EmptySegmentError(BadPathError):
 
 
 class ControlCharacterPathError(BadPathError):
-    """It holds NUL, a control character, or bytes that are not UTF-8."""
+    """It holds NUL, a control character, one that turns text around, or bytes that are no UTF-8."""
 
     problem = "holds a control character or bytes that are not UTF-8"
     next_step = "Rename the file; such a name cannot be part of a URL."
@@ -123,7 +125,10 @@ def _refusal(path: str) -> type[BadPathError] | None:
 
 
 def _has_control(text: str) -> bool:
-    return any(unicodedata.category(character) in {"Cc", "Cs"} for character in text)
+    return any(
+        unicodedata.category(character) in CONTROLS or unicodedata.bidirectional(character) in TURNS
+        for character in text
+    )
 
 
 def _decodes_to_refused(path: str) -> bool:

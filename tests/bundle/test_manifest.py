@@ -12,6 +12,7 @@ from storyshelf.bundle.manifest import (
     Manifest,
     ManifestLimits,
     ManifestTooLargeError,
+    TwoSizesError,
     parse_manifest,
 )
 from storyshelf.bundle.paths import TraversalPathError
@@ -19,6 +20,7 @@ from storyshelf.errors import StoryshelfError
 from storyshelf.ids import BlobKey
 
 SHA = hashlib.sha256(b"").hexdigest()
+OTHER = hashlib.sha256(b"other").hexdigest()
 
 
 def entry(path: str = "a", sha256: str = SHA, size: object = 1) -> dict[str, object]:
@@ -26,8 +28,11 @@ def entry(path: str = "a", sha256: str = SHA, size: object = 1) -> dict[str, obj
 
 
 def test_files_are_sorted_and_weighed() -> None:
-    manifest = parse_manifest([entry("b", size=2), entry("a", size=3)])
-    assert manifest.files == (BundledFile("a", BlobKey(SHA), 3), BundledFile("b", BlobKey(SHA), 2))
+    manifest = parse_manifest([entry("b", size=2), entry("a", OTHER, size=3)])
+    assert manifest.files == (
+        BundledFile("a", BlobKey(OTHER), 3),
+        BundledFile("b", BlobKey(SHA), 2),
+    )
     assert manifest.total_bytes == 5
 
 
@@ -43,7 +48,7 @@ def test_an_empty_list_is_an_empty_bundle() -> None:
 
 
 def test_the_digest_is_of_the_content_not_of_the_order() -> None:
-    raw = [entry("a"), entry("b"), entry("c", size=0)]
+    raw = [entry("a"), entry("b"), entry("c", OTHER, size=0)]
     assert len({parse_manifest(order).digest for order in permutations(raw)}) == 1
     assert parse_manifest(raw).digest != parse_manifest(raw[:2]).digest
     assert parse_manifest([entry("a")]).digest != parse_manifest([entry("b")]).digest
@@ -87,6 +92,12 @@ def test_a_path_is_judged_by_its_own_rules() -> None:
 def test_one_path_twice_is_refused_also_in_another_unicode_form(twin: str) -> None:
     with pytest.raises(DuplicatePathError, match="listed twice"):
         parse_manifest([entry("\u00e9.js"), entry("other"), entry(twin)])
+
+
+def test_one_content_cannot_have_two_sizes() -> None:
+    assert parse_manifest([entry("a", size=1), entry("b", size=1)]).total_bytes == 2
+    with pytest.raises(TwoSizesError, match="one hash and two sizes"):
+        parse_manifest([entry("a", size=1), entry("b", OTHER, size=2), entry("c", size=2)])
 
 
 @pytest.mark.parametrize("inside", ["a/b", "a/b/c"])

@@ -31,6 +31,7 @@ from storyshelf.bundle.paths import (
         "~/x",
         "ab:c/d",
         "日本語/🎉.svg",
+        "שלום/\N{WOMAN}\N{ZERO WIDTH JOINER}\N{PERSONAL COMPUTER}.svg",
     ],
 )
 def test_ordinary_names_pass_unchanged(path: str) -> None:
@@ -55,6 +56,9 @@ def test_ordinary_names_pass_unchanged(path: str) -> None:
         ("", EmptySegmentError),
         ("a//b", EmptySegmentError),
         ("a/", EmptySegmentError),
+        ("\u202egpj.exe", ControlCharacterPathError),
+        ("a\u2066b", ControlCharacterPathError),
+        ("a\u2028b", ControlCharacterPathError),
         ("a\0b", ControlCharacterPathError),
         ("a\nb", ControlCharacterPathError),
         ("a\x1b[2J", ControlCharacterPathError),
