@@ -60,14 +60,13 @@ class WrongContentError(BadInputError):
 
 
 class FullStorageError(StoryshelfError):
-    """The disk has no room for the content."""
+    """The disk has no room for the content; an uploader is not told where that disk is."""
 
     http_status = 507
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self) -> None:
         super().__init__(
             "The blob storage is full",
-            where=str(folder),
             next_step="Free disk space, then run the upload again; what is here is not sent twice.",
         )
 

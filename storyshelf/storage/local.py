@@ -11,11 +11,15 @@ from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
+import structlog
+
 from storyshelf.ids import BlobKey
 from storyshelf.storage.blobs import FullStorageError, MissingBlobError, WrongContentError, key_of
 
 INCOMING = "incoming"  # on the same file system, so that a finished file can be linked into place
 COPIED_BYTES = 1024 * 1024
+
+log = structlog.get_logger()
 
 
 def new_file(path: Path) -> IO[bytes]:
@@ -121,7 +125,8 @@ class LocalBlobs:
             yield path
         except OSError as error:
             if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-                raise FullStorageError(self._folder) from error
+                log.error("storage.full", folder=str(self._folder))  # noqa: TRY400  # said once
+                raise FullStorageError from error
             raise
         finally:
             path.unlink(missing_ok=True)

@@ -68,8 +68,9 @@ async def test_a_full_disk_is_named_and_nothing_is_kept(tmp_path: Path) -> None:
     blobs = LocalBlobs(tmp_path, full_disk)
     with pytest.raises(FullStorageError, match="Free disk space"):
         await blobs.put(CONTENT)
-    with pytest.raises(FullStorageError, match=str(tmp_path)):
+    with pytest.raises(FullStorageError) as caught:
         await blobs.receive(KEY, len(CONTENT), whole(CONTENT))
+    assert str(tmp_path) not in str(caught.value)  # it is an uploader who reads this
     assert files_in(tmp_path) == []
 
 
