@@ -29,6 +29,7 @@ async def stop(clock: Clock, task: "asyncio.Future[Any]", limit_s: float = STOP_
     everything it could write is fenced.
     """
     if task.done():
+        _forget_result(task)
         return True
     task.cancel()
     task.add_done_callback(_forget_result)
