@@ -96,11 +96,7 @@ class BuildRow(Base):
         UniqueConstraint("project_id", "number"),
         UniqueConstraint("project_id", "idempotency_key"),
         Index("ix_builds_branch", "project_id", "branch", desc("number")),
-        Index(
-            "ix_builds_unended",
-            "created_at",
-            postgresql_where=text("ended_at IS NULL"),
-        ),
+        Index("ix_builds_unended", "created_at", postgresql_where=text("ended_at IS NULL")),
         one_of(
             "state",
             *("uploading", "queued", "planning", "capturing", "passed", "pending", "accepted"),

@@ -10,6 +10,7 @@ __all__ = ["read_by_name"]
 
 def read_by_name(each: Any) -> tuple[Any, ...]:
     return (
+        each.accept_command,
         each.alt,
         each.ancestor_link,
         each.baseline_link,
@@ -17,6 +18,7 @@ def read_by_name(each: Any) -> tuple[Any, ...]:
         each.branch_link,
         each.build_link,
         each.chips,
+        each.commands,
         each.commit_short,
         each.created,
         each.gives,
