@@ -15,10 +15,8 @@ from storyshelf.client.answers import Build, Snapshot
 from storyshelf.client.api import Api
 from storyshelf.client.build_address import BuildAddress, parse_build, require_same_build
 from storyshelf.client.exit_codes import ExitCode, InvalidOptionsError
-from storyshelf.client.summary import TO_LOOK_AT, Line, verdict_sentence
+from storyshelf.client.summary import DECIDABLE, Line, verdict_sentence
 from storyshelf.clock import SystemClock
-
-DECIDABLE = tuple(verdict for verdict in TO_LOOK_AT if verdict != "errored")
 
 SnapshotsArgument = Annotated[
     list[str] | None,

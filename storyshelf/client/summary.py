@@ -9,7 +9,8 @@ from storyshelf.client.answers import Build, Snapshot
 from storyshelf.client.exit_codes import ExitCode
 from storyshelf.ids import DEFAULT_MODE
 
-TO_LOOK_AT = ("errored", "changed", "added", "removed", "unstable")  # in order of urgency
+DECIDABLE = ("changed", "added", "removed", "unstable")
+TO_LOOK_AT = ("errored", *DECIDABLE)  # in order of urgency
 COUNTED = (
     "unchanged",
     "inherited",
@@ -51,6 +52,7 @@ def summary(build: Build, snapshots: Sequence[Snapshot], code: ExitCode) -> tupl
     told = [each for each in TO_LOOK_AT if each != "added" or build.rule != FIRST_BUILD]
     for verdict in told:
         lines += _group(verdict, [each for each in snapshots if each.verdict == verdict])
+    lines += _how_to_decide(build, snapshots)
     lines += [Line(""), Line(counts_sentence(build), "faint"), Line(f"Exit code {code}", "faint")]
     return tuple(lines)
 
@@ -94,6 +96,14 @@ def _group(verdict: str, snapshots: Sequence[Snapshot]) -> list[Line]:
             message = snapshot.error.message.strip().splitlines()[:MAX_MESSAGE_LINES]
             lines += [Line(f"      {clean(line)}", "bad") for line in message]
     return lines
+
+
+def _how_to_decide(build: Build, snapshots: Sequence[Snapshot]) -> list[Line]:
+    waiting = [each for each in snapshots if each.verdict in DECIDABLE and each.decision == "none"]
+    if not (waiting and build.counts.get("undecided", 0)):
+        return []
+    every, one = f"accept {build.number} --all", f"deny {build.number} {waiting[0].id}"
+    return [Line(""), Line(f"To decide: storyshelf {every}, or one by one: storyshelf {one}")]
 
 
 def _named(snapshot: Snapshot) -> str:

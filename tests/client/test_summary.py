@@ -5,7 +5,7 @@ import pytest
 from storyshelf.client.answers import Build, Progress, Snapshot, TimeLeft
 from storyshelf.client.exit_codes import ExitCode
 from storyshelf.client.steps import Step, step_of_build, step_of_hashing, step_of_sending
-from storyshelf.client.summary import clean, counts_sentence, summary, verdict_sentence
+from storyshelf.client.summary import Line, clean, counts_sentence, summary, verdict_sentence
 from storyshelf.client.upload import SentBytes
 from tests.client.server import a_snapshot
 
@@ -31,7 +31,7 @@ def test_a_summary_names_each_story_with_its_link_and_the_errors_words() -> None
     lines = summary(
         a_build("broken", counts={"errored": 1, "changed": 1, "unchanged": 3, "undecided": 1}),
         snapshots(
-            a_snapshot("changed", "Primary", mode="320px", url="http://s/1"),
+            a_snapshot("changed", "Primary", mode="320px", url="http://s/1", id=7),
             a_snapshot("errored", "Broken", url="http://s/2", error=error),
         ),
         ExitCode.ERRORS,
@@ -48,9 +48,28 @@ def test_a_summary_names_each_story_with_its_link_and_the_errors_words() -> None
         "Changed (1)",
         "  Button / Primary [320px]  http://s/1",
         "",
+        "To decide: storyshelf accept 12 --all, or one by one: storyshelf deny 12 7",
+        "",
         "5 snapshots: 3 unchanged, 1 changed, 1 errored",
         "Exit code 2",
     ]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        summary(
+            a_build("accepted", counts={"changed": 1, "accepted": 1}),
+            snapshots(a_snapshot("changed", decision="accepted")),
+            ExitCode.OK,
+        ),
+        summary(
+            a_build("broken", counts={"errored": 1}), snapshots(a_snapshot("errored")), ExitCode.OK
+        ),
+    ],
+)
+def test_where_nothing_waits_nothing_is_said_of_deciding(lines: tuple[Line, ...]) -> None:
+    assert not any("To decide" in line.text for line in lines)
 
 
 @pytest.mark.parametrize("verdict", ["errored", "changed", "added", "removed", "unstable"])
