@@ -40,6 +40,7 @@ async def close_captured(tx: Tx, ids: Sequence[ShardId]) -> None:
     for shard in again:
         await shard_store.count_round(tx, shard.id, shard.rounds_without_result + 1)
     await close(tx, [_closing(s, left, builds) for s in locked if s not in again])
+    # After the finalise jobs of `close`: their lane's name, and so their lane row, comes first.
     await _go_round(tx, again, builds)
 
 
