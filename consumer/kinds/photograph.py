@@ -165,7 +165,27 @@ class Photographer:
         with commission.watch.step("compare"):
             compared = await commission.child.compare(options, base, head.captured.png)
         commission.work.touch()
+        self._check_mask(commission.child, head.captured, compared)
         return compared
+
+    def _check_mask(self, child: Child, captured: Captured, compared: Compared) -> None:
+        """Refuse a mask that is no picture, or lies beside what was compared."""
+        if not compared.mask:
+            return
+        try:
+            header = read_header(compared.mask)
+        except BadPngError as error:
+            raise _violated(child, captured, f"its mask: {error}") from error
+        sizes = (compared.base_size, compared.head_size)
+        width_px, height_px = (
+            max(size.width for size in sizes),
+            max(size.height for size in sizes),
+        )
+        if (
+            compared.mask_x + header.width_px > width_px
+            or compared.mask_y + header.height_px > height_px
+        ):
+            raise _violated(child, captured, "its mask is larger than what was compared")
 
     async def _stored(self, commission: "_Commission", finding: Finding) -> SnapshotResult:
         captured, compared = finding.shot.captured, finding.compared

@@ -1,11 +1,15 @@
 """What a snapshot's result says, whatever the child sends; the comparison is the real one."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
+import pytest
+
 from consumer.comparing import compared
+from consumer.death import Cause, ChildDiedError, Death
 from consumer.kinds.photograph import Photographer
-from consumer.messages import Captured, Compare, Compared, CompareOptions, Ending, Page
+from consumer.messages import Captured, Compare, Compared, CompareOptions, Ending, Page, Size
 from consumer.supervisor import CaptureRequest, Child
 from storyshelf.diff.png import read_header
 from storyshelf.ids import BlobKey, EnvironmentId, SnapshotId, SnapshotKey, StoryId
@@ -77,13 +81,17 @@ async def result_of(*shown: str, baseline: str | None) -> tuple[SnapshotResult, 
 async def result_with(
     blobs: "SlowBlobs", image: BlobKey | None, *shown: str
 ) -> tuple[SnapshotResult, Sitter]:
+    sitter = Sitter(blobs.clock, *shown)
+    return await result_by(sitter, blobs, image), sitter
+
+
+async def result_by(sitter: Sitter, blobs: "SlowBlobs", image: BlobKey | None) -> SnapshotResult:
     clock = blobs.clock
-    sitter = Sitter(clock, *shown)
     key = SnapshotKey(StoryId("a--one"))
     planned = PlannedSnapshot(SnapshotId(7), key, CaptureOptions(), 0, None, image)
     photographer = Photographer(blobs, clock, EnvironmentId("e1"), timeout_ms=1000)
     work = cast("Work", Progress())
-    return await photographer.result_of(cast("Child", sitter), planned, work), sitter
+    return await photographer.result_of(cast("Child", sitter), planned, work)
 
 
 async def test_a_first_picture_is_added_and_its_storing_is_timed() -> None:
@@ -156,3 +164,39 @@ async def test_a_lost_baseline_that_is_seen_again_is_stored_again() -> None:
     result, _ = await result_with(blobs, lost, "red")
     assert result.verdict is Verdict.UNCHANGED
     assert await blobs.read(lost) == png_of("red")
+
+
+class Liar(Sitter):
+    """A child that was taken over: it answers a comparison with a mask of its own making."""
+
+    def __init__(self, clock: FakeClock, lie: Callable[[Compared], Compared]) -> None:
+        super().__init__(clock, "blue", "blue")
+        self.lie = lie
+        self.condemned: list[Cause] = []
+
+    async def compare(self, options: CompareOptions, base: bytes, head: bytes) -> Compared:
+        return self.lie(await super().compare(options, base, head))
+
+    def condemn(self, cause: Cause) -> None:
+        self.condemned.append(cause)
+
+
+LIES: dict[str, Callable[[Compared], Compared]] = {
+    "no picture": lambda told: replace(told, mask=b"<script>alert(1)</script>"),
+    "cut": lambda told: replace(told, mask=told.mask[:20]),
+    "beside": lambda told: replace(told, mask_x=told.head_size.width),
+    "below": lambda told: replace(told, mask_y=told.head_size.height),
+    "of nothing": lambda told: replace(told, base_size=Size(0, 0), head_size=Size(0, 0)),
+}
+
+
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+async def test_a_child_that_lies_about_a_mask_is_not_believed_again(
+    lie: Callable[[Compared], Compared],
+) -> None:
+    blobs = SlowBlobs(FakeClock())
+    image = await blobs.put(png_of("red"))
+    liar = Liar(blobs.clock, lie)
+    with pytest.raises(ChildDiedError):
+        await result_by(liar, blobs, image)
+    assert [cause.how for cause in liar.condemned] == [Death.VIOLATION]
