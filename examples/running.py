@@ -23,12 +23,14 @@ PAGE = 200
 
 
 class NotStartedError(StoryshelfError):
-    """`storyshelf up` ended before it was up."""
+    """`storyshelf up` ended before it was up; it gave the reason, unless it was killed."""
 
-    def __init__(self, code: int) -> None:
+    def __init__(self, code: int, said: str) -> None:
+        reason = json.loads(said)["error"] if said else {}
         super().__init__(
-            f"`storyshelf up` ended with code {code} before it was up",
-            next_step="What it wrote above says why.",
+            reason.get("what", f"`storyshelf up` ended with code {code} before it was up"),
+            where=reason.get("where", ""),
+            next_step=reason.get("next_step", "What it wrote above says why."),
         )
 
 
@@ -111,17 +113,17 @@ class Running:
 def running() -> Iterator[Running]:
     """Start it, unless it runs already; what was started is stopped at the end, also by Ctrl-C."""
     environment = {name: text for name, text in os.environ.items() if name not in ELSEWHERE}
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [*dying_with_us(), str(PROGRAM), "up", "--json"],
         env=environment,
         stdout=subprocess.PIPE,
         text=True,
-    )
-    try:
-        with _introduced(process, environment) as found:
-            yield found
-    finally:
-        _end(process)
+    ) as process:
+        try:
+            with _introduced(process, environment) as found:
+                yield found
+        finally:
+            _end(process)
     if process.returncode != 0:
         raise NotStoppedError(process.returncode)
 
@@ -131,9 +133,10 @@ def _introduced(
     process: "subprocess.Popen[str]", environment: Mapping[str, str]
 ) -> Iterator[Running]:
     assert process.stdout is not None, "a pipe was asked for"
-    line = process.stdout.readline()
-    if not line:
-        raise NotStartedError(process.wait())
+    line = process.stdout.readline()  # it is up and says so in one line, or it ended
+    if not line.endswith("}\n"):
+        rest = process.stdout.read()
+        raise NotStartedError(process.wait(), line + rest)
     said = json.loads(line)
     saved = read_saved(Path(said["data_dir"]))
     assert saved is not None, "`up` saves it before it says that it is up"

@@ -37,7 +37,8 @@ def main() -> int:
 
 def _steps() -> Sequence[tuple[Path, Expectation]]:
     """Build both Storybooks; quick when nothing changed since the last time."""
-    print("Building the example Storybook, as it is and as it is to be.", flush=True)
+    print("Building the example Storybook, as it is and as it is to be.", end=" ")
+    print("It takes up to a minute, once.", flush=True)
     base = build_example()
     if _is_on("BROKEN"):
         return (base, base_look()), (build_example(Look.NEXT_BROKEN), broken_look())
@@ -51,13 +52,15 @@ def _show(storyshelf: Running, steps: Sequence[tuple[Path, Expectation]]) -> int
     wrong = [] if is_decided else [problem for one in ended for problem in one.problems()]
     wrong += [problem for one in ended for problem in storyshelf.page_problems(one.build)]
     if is_decided:
-        print("Changes were accepted here before, so the codes depend on that: not checked.")
+        print("Changes were accepted here before: what these builds came to is not checked.")
     print("\n".join(f"NOT AS EXPECTED: {problem}" for problem in wrong), end="\n" if wrong else "")
     number, url = ended[-1].build["number"], ended[-1].build["url"]
     print(f"\n  look     {url}\n  decide   {_typed()} accept {number} --all", flush=True)
     if not storyshelf.is_ours:
         print("\nIt ran before and goes on running.", flush=True)
-    elif not _is_on("ONCE"):
+    elif _is_on("ONCE"):
+        print("\nIt stops now. `make up` without ONCE brings these pages back.", flush=True)
+    else:
         print("  stop     Ctrl-C\n", flush=True)
         storyshelf.stay()
     return 1 if wrong else 0
