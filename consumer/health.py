@@ -10,22 +10,38 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from consumer.loopback import LOOPBACK, served
+from storyshelf.errors import StoryshelfError
 
 STOP_WITHIN_S = 1  # a probe that hangs does not hold up the end of the consumer
 
 WhyNotReady = Callable[[], str | None]
 
 
+class HealthPortError(StoryshelfError):
+    """The port is another program's."""
+
+    def __init__(self, port: int, reason: str) -> None:
+        super().__init__(
+            f"The health port cannot be listened on: {reason}",
+            where=f"STORYSHELF_HEALTH_PORT={port}",
+            next_step="Choose one of its own for each consumer of this machine, or unset it.",
+        )
+
+
 @asynccontextmanager
 async def health_server(port: int, why_not_ready: WhyNotReady) -> AsyncIterator[int | None]:
     """Listen while the block lasts and yield the port; port 0 is off and yields None.
 
-    A port that is taken raises OSError before the block begins.
+    Raises HealthPortError before the block begins.
     """
     if port == 0:
         yield None
         return
-    async with serve_health(socket.create_server((LOOPBACK, port)), why_not_ready) as bound:
+    try:
+        listener = socket.create_server((LOOPBACK, port))
+    except OSError as error:
+        raise HealthPortError(port, error.strerror or str(error)) from error
+    async with serve_health(listener, why_not_ready) as bound:
         yield bound
 
 

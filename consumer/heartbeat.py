@@ -1,6 +1,6 @@
 """The consumer's row: written at boot, kept fresh, gone at the end; it also carries wishes back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -10,9 +10,8 @@ from consumer.environment import Environment
 from storyshelf.builds.store import know_environment
 from storyshelf.clock import Clock
 from storyshelf.db.engine import Database
-from storyshelf.ids import JobId
 from storyshelf.queue import store
-from storyshelf.queue.store import Consumer, ConsumerState
+from storyshelf.queue.store import Beat, Consumer, ConsumerState
 
 BEAT_EVERY_S = 10.0
 SILENT_FOR = timedelta(minutes=5)  # then a row is removed; its jobs are freed by their leases
@@ -28,7 +27,7 @@ class Heartbeat:
     clock: Clock
     consumer: Consumer
     environment: Environment
-    running: Callable[[], Sequence[JobId]]
+    says: Callable[[], Beat]
     on_wish: Callable[[ConsumerState], None]
 
     async def register(self) -> None:
@@ -54,7 +53,7 @@ class Heartbeat:
     async def beat(self) -> None:
         """Beat once, and hear what is wished."""
         async with self.db.transaction() as tx:
-            wish = await store.beat(tx, self.consumer.id, self.running())
+            wish = await store.beat(tx, self.consumer.id, self.says())
             await store.remove_silent_consumers(tx, SILENT_FOR)
         if wish is None:
             await self.register()

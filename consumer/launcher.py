@@ -9,9 +9,10 @@ that fails half-way lets go of what it had, by the same stack.
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import structlog
 
@@ -28,7 +29,7 @@ from consumer.trial import try_child
 from consumer.wiring import Frame, claiming_side, introduce
 from storyshelf.db import migrate
 from storyshelf.queue.consumer_side import ConsumerSide
-from storyshelf.queue.store import ConsumerState
+from storyshelf.queue.store import Beat, ConsumerState
 
 DRAIN_SHARE = 0.6  # of the grace: the rest is for giving back, children and connections
 LAST_RESORT_S = 10  # beyond the grace: then the kernel ends what no code of ours could
@@ -47,14 +48,32 @@ class Proven:
 async def run_consumer(frame: Frame) -> None:
     """Run until a signal asks for the stop; raises what kept it from starting."""
     gate = ShutdownGate(frame.clock, frame.grace)
+    wants_quiet = asyncio.Event()
+    _listen_to_signals(gate, wants_quiet, frame)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(frame.db.close)
-        await migrate.require_head(frame.db)
-        proven = await stack.enter_async_context(_proven(frame))
-        port = frame.settings.health_port
-        await stack.enter_async_context(health_server(port, lambda: _why_not_ready(gate)))
-        await _work(frame, proven, gate)
+        proven = await _unless_stopped(gate, _boot(frame, stack))
+        if proven is not None:
+            port = frame.settings.health_port
+            await stack.enter_async_context(health_server(port, lambda: _why_not_ready(gate)))
+            await _work(frame, proven, gate, wants_quiet)
     log.info("consumer.stopped")
+
+
+async def _boot(frame: Frame, stack: AsyncExitStack) -> Proven:
+    await migrate.require_head(frame.db)
+    return await stack.enter_async_context(_proven(frame))
+
+
+async def _unless_stopped(gate: ShutdownGate, boot: Coroutine[Any, Any, Proven]) -> Proven | None:
+    """Return what the boot came to; a stop meanwhile has it let go of what it began: None."""
+    booting, asked = asyncio.ensure_future(boot), asyncio.ensure_future(gate.asked.wait())
+    await asyncio.wait({booting, asked}, return_when=asyncio.FIRST_COMPLETED)
+    asked.cancel()
+    if gate.asked.is_set():
+        booting.cancel()
+        await asyncio.wait({booting})
+    return None if booting.cancelled() else booting.result()
 
 
 @asynccontextmanager
@@ -70,7 +89,9 @@ async def _proven(frame: Frame) -> AsyncIterator[Proven]:
         yield Proven(isolation, environment)
 
 
-async def _work(frame: Frame, proven: Proven, gate: ShutdownGate) -> None:
+async def _work(
+    frame: Frame, proven: Proven, gate: ShutdownGate, wants_quiet: asyncio.Event
+) -> None:
     consumer = introduce(frame, proven.environment)
     async with asyncio.TaskGroup() as group:
         supervisor = Supervisor(group, frame.clock, proven.isolation, frame.child_limits)
@@ -80,10 +101,10 @@ async def _work(frame: Frame, proven: Proven, gate: ShutdownGate) -> None:
             frame.clock,
             consumer,
             proven.environment,
-            running=side.running_jobs,
+            says=lambda: Beat(side.running_jobs(), _state_of(side, gate)),
             on_wish=lambda wish: _grant(wish, side, gate),
         )
-        _listen_to_signals(gate, side, frame)
+        obeying = group.create_task(_be_quiet_when(wants_quiet, side))
         group.create_task(side.run_forever())
         await heart.register()
         beating = group.create_task(heart.run_forever())
@@ -97,9 +118,11 @@ async def _work(frame: Frame, proven: Proven, gate: ShutdownGate) -> None:
             ]
         )
         beating.cancel()
+        obeying.cancel()
 
 
-def _listen_to_signals(gate: ShutdownGate, side: ConsumerSide, frame: Frame) -> None:
+def _listen_to_signals(gate: ShutdownGate, wants_quiet: asyncio.Event, frame: Frame) -> None:
+    """Hear of a stop from the first moment on: a boot, too, has children and folders to clear."""
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
@@ -107,13 +130,21 @@ def _listen_to_signals(gate: ShutdownGate, side: ConsumerSide, frame: Frame) -> 
         signal.setitimer(signal.ITIMER_REAL, frame.settings.stop_grace_s + LAST_RESORT_S)
         gate.ask()
 
-    def quiet() -> None:
-        log.info("consumer.quiet")
-        side.fetcher.quiet()
-
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
-    loop.add_signal_handler(signal.SIGTSTP, quiet)
+    loop.add_signal_handler(signal.SIGTSTP, wants_quiet.set)
+
+
+async def _be_quiet_when(wanted: asyncio.Event, side: ConsumerSide) -> None:
+    await wanted.wait()
+    log.info("consumer.quiet")
+    side.fetcher.quiet()
+
+
+def _state_of(side: ConsumerSide, gate: ShutdownGate) -> ConsumerState:
+    if gate.asked.is_set():
+        return ConsumerState.STOPPING
+    return ConsumerState.QUIET if side.fetcher.is_quiet else ConsumerState.RUNNING
 
 
 def _grant(wish: ConsumerState, side: ConsumerSide, gate: ShutdownGate) -> None:

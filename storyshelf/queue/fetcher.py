@@ -61,6 +61,11 @@ class Fetcher:
         """How many attempts are under way."""
         return self._slots.taken
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it claims no more."""
+        return self._quiet
+
     def wake(self) -> None:
         """Look at the queue now; somebody said that there may be work."""
         self._wake.set()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from consumer.health import health_app, health_server, serve_health
+from consumer.health import HealthPortError, health_app, health_server, serve_health
 
 
 def ready() -> None:
@@ -61,7 +61,7 @@ async def test_nothing_listens_after_the_end() -> None:
 async def test_a_port_that_is_taken_is_refused_at_the_start() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(OSError, match="in use"):
+        with pytest.raises(HealthPortError, match=r"in use.*STORYSHELF_HEALTH_PORT"):
             async with health_server(port, ready):
                 raise AssertionError("it must not start")
 

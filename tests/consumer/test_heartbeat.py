@@ -8,7 +8,7 @@ from consumer.heartbeat import SILENT_FOR, Heartbeat
 from storyshelf.db.engine import Database
 from storyshelf.ids import ConsumerId, JobId
 from storyshelf.queue import store
-from storyshelf.queue.store import Consumer, ConsumerState, LiveConsumer
+from storyshelf.queue.store import Beat, Consumer, ConsumerState, LiveConsumer
 from tests.fakes import FakeClock
 
 ENVIRONMENT = environment_of({"browser": "chromium", "version": "150"})
@@ -21,8 +21,9 @@ class Beating:
     def __init__(self, db: Database) -> None:
         self.db = db
         self.wishes: list[ConsumerState] = []
+        self.says = Beat((JobId(7),))
         self.heart = Heartbeat(
-            db, FakeClock(), ADA, ENVIRONMENT, lambda: (JobId(7),), self.wishes.append
+            db, FakeClock(), ADA, ENVIRONMENT, lambda: self.says, self.wishes.append
         )
 
     async def live(self) -> tuple[LiveConsumer, ...]:
@@ -63,6 +64,20 @@ async def test_a_wish_is_heard_at_the_next_beat(beating: Beating) -> None:
         await store.mark_consumer(tx, ADA.id, ConsumerState.QUIET)
     await beating.heart.beat()
     assert beating.wishes == [ConsumerState.QUIET]
+
+
+async def test_a_consumer_that_became_quiet_by_itself_says_so(beating: Beating) -> None:
+    beating.says = Beat((), ConsumerState.QUIET)
+    await beating.heart.beat()
+    assert [seen.state for seen in await beating.live()] == [ConsumerState.QUIET]
+
+
+async def test_who_is_quiet_already_still_hears_that_it_is_to_stop(beating: Beating) -> None:
+    beating.says = Beat((), ConsumerState.QUIET)
+    async with beating.db.transaction() as tx:
+        await store.mark_consumer(tx, ADA.id, ConsumerState.STOPPING)
+    await beating.heart.beat()
+    assert beating.wishes == [ConsumerState.STOPPING]
 
 
 async def test_after_the_goodbye_nobody_is_there(beating: Beating) -> None:

@@ -1,10 +1,12 @@
 """A consumer that cannot capture says what to do and claims nothing; quiet and stop are heard."""
 
 import signal
+import socket
 from pathlib import Path
 
 import pytest
 
+from consumer.processes import descendants, wait_gone
 from tests.flow.product import Product, wait_for
 from tests.tiny_storybook import many_stories, write_tiny_storybook
 
@@ -35,7 +37,7 @@ def test_a_quiet_consumer_still_beats_and_a_stopped_one_is_gone(
     product.wait_until_ended(uploaded)
     quiet.process.send_signal(signal.SIGTSTP)
     wait_for(lambda: "consumer.quiet" in quiet.words, quiet)
-    assert len(product.rows("SELECT id FROM consumers")) == 1
+    wait_for(lambda: product.rows("SELECT state FROM consumers") == [{"state": "quiet"}], quiet)
     assert quiet.stop() == 0
     assert product.rows("SELECT id FROM consumers") == []
 
@@ -46,3 +48,24 @@ def test_a_second_signal_to_stop_is_harmless(product: Product, uploaded: int) ->
     consumer.process.send_signal(signal.SIGTERM)
     assert wait_for(lambda: consumer.process.poll() is not None)
     assert consumer.process.returncode == 0
+
+
+def test_a_stop_while_it_starts_ends_its_browser_and_leaves_nothing_behind(
+    product: Product, uploaded: int
+) -> None:
+    starting = product.start(*product.programs.consumer)
+    wait_for(lambda: "child.started" in starting.words, starting)  # the one it tries itself with
+    below = descendants(starting.process.pid)
+    assert starting.stop() == 0
+    assert wait_gone(below, timeout_s=10) == frozenset()
+    assert "consumer.started" not in starting.words
+    assert list((product.folder / "scratch").iterdir()) == []
+
+
+def test_a_health_port_that_is_taken_is_said_in_one_line(product: Product, uploaded: int) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        unfit = product.start(*product.programs.consumer, STORYSHELF_HEALTH_PORT=port)
+        assert wait_for(unfit.process.poll) == 3
+    assert f"STORYSHELF_HEALTH_PORT={port}" in unfit.words
+    assert "Traceback" not in unfit.words

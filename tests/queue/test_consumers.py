@@ -3,7 +3,7 @@ from datetime import timedelta
 from storyshelf.db.engine import Database
 from storyshelf.ids import ConsumerId, JobId
 from storyshelf.queue import store
-from storyshelf.queue.store import Consumer, ConsumerState
+from storyshelf.queue.store import Beat, Consumer, ConsumerState
 from tests.queue.builders import run
 
 ANN = Consumer(
@@ -39,7 +39,7 @@ async def test_a_beat_says_what_runs_and_answers_what_is_asked(db: Database) -> 
     async with db.transaction() as tx:
         await store.mark_consumer(tx, ANN.id, ConsumerState.QUIET)
     async with db.transaction() as tx:
-        assert await store.beat(tx, ANN.id, [JobId(4), JobId(5)]) is ConsumerState.QUIET
+        assert await store.beat(tx, ANN.id, Beat([JobId(4), JobId(5)])) is ConsumerState.QUIET
     assert [each.running for each in await live(db)] == [(4, 5)]
 
 
@@ -47,7 +47,7 @@ async def test_a_consumer_that_was_removed_learns_it_from_its_beat(db: Database)
     await registered(db)
     async with db.transaction() as tx:
         await store.remove_consumer(tx, ANN.id)
-        assert await store.beat(tx, ANN.id, []) is None
+        assert await store.beat(tx, ANN.id, Beat([])) is None
 
 
 async def test_a_silent_consumer_is_not_live_and_is_forgotten_later(db: Database) -> None:

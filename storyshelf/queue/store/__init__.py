@@ -8,6 +8,7 @@ the statement and not of the transaction, so that a lease given late in a long t
 from storyshelf.queue.store.cancel import cancel_build_jobs, cancel_jobs
 from storyshelf.queue.store.claim import claim
 from storyshelf.queue.store.consumers import (
+    Beat,
     Consumer,
     ConsumerState,
     LiveConsumer,
@@ -28,6 +29,7 @@ from storyshelf.queue.store.unserved import end_waiting, unserved_lanes
 
 __all__ = [
     "Attempt",
+    "Beat",
     "Consumer",
     "ConsumerState",
     "LiveConsumer",

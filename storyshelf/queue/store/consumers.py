@@ -19,7 +19,12 @@ VALUES (
 """)
 
 BEAT = text("""
-UPDATE consumers SET beat_at = statement_timestamp(), running = CAST(:running AS jsonb)
+UPDATE consumers SET
+    beat_at = statement_timestamp(), running = CAST(:running AS jsonb),
+    state = CASE
+        WHEN :state = 'stopping' OR :state = 'quiet' AND state = 'running' THEN :state
+        ELSE state
+    END
 WHERE id = :id
 RETURNING state
 """)
@@ -63,6 +68,14 @@ class Consumer:
 
 
 @dataclass(frozen=True, slots=True)
+class Beat:
+    """What a consumer says of itself when it beats."""
+
+    running: Sequence[JobId]
+    state: ConsumerState = ConsumerState.RUNNING
+
+
+@dataclass(frozen=True, slots=True)
 class LiveConsumer:
     """A consumer that has beaten lately, and what it is working on."""
 
@@ -87,12 +100,14 @@ async def register_consumer(tx: Tx, consumer: Consumer) -> None:
     await tx.execute(REGISTER, values)
 
 
-async def beat(tx: Tx, consumer_id: ConsumerId, running: Sequence[JobId]) -> ConsumerState | None:
+async def beat(tx: Tx, consumer_id: ConsumerId, said: Beat) -> ConsumerState | None:
     """Say that the consumer lives; return the state it is asked to be in, None if it is unknown.
 
-    An unknown one was taken for dead, and registers again.
+    It may have become quiet by itself, and what was asked of it goes no step back by that. An
+    unknown one was taken for dead, and registers again.
     """
-    values = {"id": consumer_id, "running": json.dumps(list(running))}
+    running = json.dumps(list(said.running))
+    values = {"id": consumer_id, "running": running, "state": said.state.value}
     state = (await tx.execute(BEAT, values)).scalar_one_or_none()
     return None if state is None else ConsumerState(state)
 
