@@ -156,9 +156,12 @@ def _isolation_cure(isolation: Isolation) -> str:
     if isolation.sandbox is Sandbox.OFF:
         return "Allow user namespaces, so that Chromium's sandbox can start."
     if isolation.form is Form.WEAK:
-        return f"Run as root or give the parent {', '.join(NEEDED)}."
+        return (
+            "It works; for Storybooks of people you do not trust, run as root or give the parent "
+            f"{', '.join(NEEDED)}."
+        )
     if isolation.child_user is ChildUser.PARENT:
-        return "Install Python and this package where every user may read them."
+        return "It works; stronger still with Python and this package where every user may read."
     return ""
 
 

@@ -90,6 +90,11 @@ class Build:
         return self.state not in UNENDED
 
 
+def _states_before(wanted: BuildState) -> str:
+    """Return the states that lead to one, in words."""
+    return " or ".join(state for state, following in NEXT_STATES.items() if wanted in following)
+
+
 class NoSuchBuildError(NotFoundError):
     """No build of that number in the project."""
 
@@ -97,7 +102,7 @@ class NoSuchBuildError(NotFoundError):
         super().__init__(
             "There is no such build",
             where=f"{slug} build {number}",
-            next_step="List the builds of the project to find its number.",
+            next_step="The project's page lists its builds with their numbers.",
         )
 
 
@@ -108,7 +113,7 @@ class BuildMovedError(ConflictError):
         super().__init__(
             f"A build that is {build.state} cannot become {wanted}",
             where=f"build {build.number}",
-            next_step="Look at the build again; somebody or something was faster.",
+            next_step=f"Look at the build again; only one that is {_states_before(wanted)} can.",
         )
 
 

@@ -126,7 +126,8 @@ def _refuse_usage(error: typer.TyperException, args: Sequence[str]) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.format_message())
         return ExitCode.OK
-    step = "Run `storyshelf --help`."
+    context = getattr(error, "ctx", None)
+    step = f"Run `{context.command_path if context else 'storyshelf'} --help`."
     failure = _Failure(error.format_message(), "the command line", step, ExitCode.INVALID_OPTIONS)
     return _fail(failure, args)
 

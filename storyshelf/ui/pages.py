@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, FastAPI, Path, Query, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, Field
 
 from storyshelf.builds import store as builds
@@ -82,6 +82,12 @@ async def show_api(request: Request) -> HTMLResponse:
     """Show the API's description; nothing of it comes from another server."""
     app: FastAPI = request.app
     return render("api.html", api_page(app.openapi(), app.openapi_url or ""))
+
+
+@router.get("/projects")
+async def lead_to_projects() -> RedirectResponse:
+    """Take whoever shortened a project's address to the list of projects."""
+    return RedirectResponse(Links().home)
 
 
 @router.get("/projects/{slug}")

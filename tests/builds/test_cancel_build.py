@@ -180,8 +180,11 @@ async def test_a_build_that_has_ended_is_not_cancelled(
 ) -> None:
     await hand.run(LOOK)
     build = await hand.run(look)
-    with pytest.raises(BuildMovedError, match=f"is {state} cannot become cancelled"):
+    with pytest.raises(BuildMovedError, match=f"is {state} cannot become cancelled") as late:
         await cancel(hand, build)
+    assert "only one that is uploading or queued or planning or capturing can" in (
+        late.value.next_step
+    )
 
 
 async def test_a_build_cancelled_in_upload_is_no_ancestor(hand: Hand) -> None:

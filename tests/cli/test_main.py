@@ -90,6 +90,17 @@ def test_a_refusal_says_what_where_and_what_next(capsys: Captured) -> None:
     assert capsys.readouterr().err == "Error: It is full (/data)\nMake room.\n"
 
 
+@pytest.mark.parametrize(
+    ("args", "command"),
+    [(["accept"], "storyshelf accept"), (["wait", "1", "--no"], "storyshelf wait")],
+)
+def test_a_wrong_use_leads_to_the_help_of_its_command(
+    args: list[str], command: str, capsys: Captured
+) -> None:
+    assert run(args) == 254
+    assert f"Run `{command} --help`." in capsys.readouterr().err
+
+
 def test_a_fault_of_ours_is_shown_whole_and_asks_for_a_report(capsys: Captured) -> None:
     run([], program(loud))
     err = capsys.readouterr().err

@@ -11,6 +11,11 @@ async def test_an_empty_server_says_what_to_do_next(visitor: Visitor) -> None:
     assert "storyshelf storybook-static" in page.text
 
 
+async def test_the_shortened_address_of_a_project_leads_to_all_of_them(visitor: Visitor) -> None:
+    answer = await visitor.client.get("/projects")
+    assert (answer.status_code, answer.headers["location"]) == (307, "/")
+
+
 async def test_a_project_is_shown_with_its_newest_build(hand: Hand, visitor: Visitor) -> None:
     await hand.run({"a--one": "red"})
     await hand.run({"a--one": "green"})
