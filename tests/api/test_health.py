@@ -7,6 +7,7 @@ import httpx
 from storyshelf.db.engine import Database
 from tests.api.client import API, problem
 from tests.app import asking, parts_on
+from tests.db.silent_line import a_line_to
 
 
 async def test_a_server_with_a_database_is_ready(http: httpx.AsyncClient) -> None:
@@ -29,3 +30,18 @@ async def test_a_server_without_its_database_lives_and_says_what_is_wrong(tmp_pa
         assert page.status_code == 503
         assert "The database does not answer" in page.text
     await nobody.close()
+
+
+async def test_a_database_that_went_silent_is_told_of_in_seconds(
+    database_url: str, tmp_path: Path
+) -> None:
+    async with a_line_to(database_url) as (line, url):
+        silent = Database(url)
+        async with asking(parts_on(silent, tmp_path)) as http:
+            assert (await http.get("/health/ready")).status_code == 200
+            line.whole.clear()
+            ready = await http.get("/health/ready")
+            assert (ready.status_code, ready.json()["why"]) == (503, "database: TimeoutError")
+            line.whole.set()
+            assert (await http.get("/health/ready")).status_code == 200
+        await silent.close()
