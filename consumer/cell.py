@@ -32,6 +32,13 @@ class Cell:
     browser: Dropping
 
     @property
+    def becoming(self) -> tuple[str, ...]:
+        """The command prefix that takes us to the browser's uid; empty where that is ours."""
+        if self.browser.uid is None:
+            return ()
+        return self.browser.argv or self.child.argv
+
+    @property
     def browser_script(self) -> Path:
         """What to start as if it were the browser."""
         return self.folder / "browser"

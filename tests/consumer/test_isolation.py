@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import select
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +29,7 @@ from consumer.scratch import open_scratch
 from consumer.slot_uids import SlotUids, locks_folder
 
 SHOW = ("--headless", "--disable-gpu", "--dump-dom", "data:text/html,<p>shown</p>")
+GONE_WITHIN_S = 3.0
 STAYS_UP = ("--headless", "--disable-gpu", "--remote-debugging-port=0", "about:blank")
 
 
@@ -73,6 +76,36 @@ async def test_a_browser_that_still_runs_is_gone_with_its_cell(chosen: Isolation
     assert not cell.folder.exists()
     assert cell.browser.uid is None or under_uid(cell.browser.uid) == frozenset()
     await browser.wait()
+
+
+@pytest.fixture
+def wanted() -> Iterator[Path]:
+    """A file that every uid can see, for as long as a test lasts: no chain outlives its test."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)
+        (file := Path(folder) / "wanted").touch()
+        yield file
+
+
+# Each link of the chain starts the next and ends; while one of them lives, the pipe is open.
+CHAIN = 'if [ -e "$1" ]; then sh -c "$0" "$0" "$1" & fi'
+
+
+@pytest.mark.browser
+async def test_what_runs_away_from_every_search_is_gone_with_its_cell(
+    chosen: Isolation, wanted: Path
+) -> None:
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end, "rb") as pipe:
+        async with chosen.cell() as cell:
+            await asyncio.create_subprocess_exec(
+                *[*cell.child.argv, *cell.browser.argv, "sh", "-c", CHAIN, CHAIN, str(wanted)],
+                pass_fds=[write_end],
+                start_new_session=True,
+            )
+            os.close(write_end)
+        is_gone = select.select([pipe], [], [], GONE_WITHIN_S)[0] == [pipe]
+    assert is_gone or chosen.form is Form.WEAK  # there it has our uid, and nothing can tell it
 
 
 async def a_running_browser(isolation: Isolation, cell: Cell) -> asyncio.subprocess.Process:
