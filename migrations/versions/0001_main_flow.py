@@ -98,7 +98,8 @@ STATEMENTS = (
         ),
         CONSTRAINT ck_jobs_charged CHECK (charged BETWEEN 0 AND attempt),
         CONSTRAINT ck_jobs_max_attempts CHECK (max_attempts >= 1),
-        CONSTRAINT ck_jobs_priority CHECK (priority IN (0, 10, 20))
+        CONSTRAINT ck_jobs_priority CHECK (priority IN (0, 10, 20)),
+        CONSTRAINT ck_jobs_payload CHECK (jsonb_typeof(payload) = 'object')
     ) WITH (
         fillfactor = 85,
         autovacuum_vacuum_scale_factor = 0.01,

@@ -264,6 +264,8 @@ class JobRow(Base):
         CheckConstraint("charged BETWEEN 0 AND attempt", name="charged"),
         CheckConstraint("max_attempts >= 1", name="max_attempts"),
         CheckConstraint("priority IN (0, 10, 20)", name="priority"),
+        # One row that no claim can read would undo every claim that takes it, and so stop its lane.
+        CheckConstraint("jsonb_typeof(payload) = 'object'", name="payload"),
         HOT_TABLE,
     )
 

@@ -1,12 +1,13 @@
 from datetime import timedelta
 
 import pytest
+from sqlalchemy.exc import IntegrityError
 
 from storyshelf.db.engine import Database
 from storyshelf.ids import ProjectId
 from storyshelf.queue import store
 from storyshelf.queue.job import Priority
-from tests.queue.builders import a_job, a_lease, claimed, enqueued, table
+from tests.queue.builders import a_job, a_lease, claimed, enqueued, run, table
 
 LARGE, SMALL = ProjectId(1), ProjectId(2)
 
@@ -111,3 +112,15 @@ async def test_a_payload_comes_back_as_it_went_in(db: Database) -> None:
 
 async def test_ten_thousand_jobs_are_one_statement(db: Database) -> None:
     assert len(await enqueued(db, *[a_job(project_id=LARGE)] * 10_000)) == 10_000
+
+
+@pytest.mark.parametrize("payload", ["[]", "null", "7", '"{}"'])
+async def test_a_payload_that_no_claim_could_read_is_refused_by_the_table(
+    db: Database, payload: str
+) -> None:
+    put = (
+        "INSERT INTO jobs (kind, lane, payload, max_attempts, fair_tag)"
+        f" VALUES ('plan', 'plan', '{payload}', 3, 1)"
+    )
+    with pytest.raises(IntegrityError, match="ck_jobs_payload"):
+        await run(db, put)

@@ -19,7 +19,7 @@ class SettledJob:
 
 def payload_of(value: Any) -> Payload:
     """Return a jsonb column as a mapping."""
-    assert isinstance(value, dict), "a payload is an object, by construction of enqueue"
+    assert isinstance(value, dict), "a payload is an object, by the table's own check"
     return value
 
 
