@@ -15,6 +15,7 @@ from consumer.environment import Environment
 from consumer.isolation import Ground
 from consumer.kinds.capture import CaptureHandler
 from consumer.kinds.finalise import finalise_handler
+from consumer.kinds.lost_content import noting_lost_content
 from consumer.kinds.photograph import Photographer
 from consumer.kinds.plan import PlanHandler, PlanLimits
 from consumer.lending import Lender
@@ -156,8 +157,10 @@ def _handled(frame: Frame, supervisor: Supervisor, environment: Environment) -> 
         slots=frame.capture_slots,
     )
     handlers: Mapping[str, Handle] = {
-        PLAN: PlanHandler(db, blobs, lender, environment, limits),
-        CAPTURE: CaptureHandler(db, lender, photographer, clock, frame.failpoint),
+        PLAN: noting_lost_content(db, PlanHandler(db, blobs, lender, environment, limits)),
+        CAPTURE: noting_lost_content(
+            db, CaptureHandler(db, lender, photographer, clock, frame.failpoint)
+        ),
         FINALISE: finalise_handler,
     }
     return tuple(kind.handled(handlers[kind.name]) for kind in build_kinds())

@@ -44,8 +44,9 @@ class MissingBlobError(NotFoundError):
         super().__init__(
             "The content is not in the blob storage",
             where=f"blob {key}",
-            next_step="Restore the blob folder, or upload the Storybook again.",
+            next_step="Restore the blob folder, or upload the Storybook with --force-rebuild.",
         )
+        self.key = key
 
 
 class WrongContentError(BadInputError):

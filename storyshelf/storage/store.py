@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.dialects.postgresql import insert
 
 from storyshelf.db.engine import Tx
@@ -23,6 +23,11 @@ async def remember(tx: Tx, project_id: ProjectId, sizes: Mapping[BlobKey, int]) 
         insert(ProjectBlobRow).on_conflict_do_nothing(),
         [{"project_id": project_id, "key": key} for key in keys],
     )
+
+
+async def forget(tx: Tx, key: BlobKey) -> None:
+    """Write down that the storage has the content no more: whoever needs it brings it again."""
+    await tx.execute(delete(ProjectBlobRow).where(ProjectBlobRow.key == key))
 
 
 async def missing(tx: Tx, project_id: ProjectId, keys: Sequence[BlobKey]) -> tuple[BlobKey, ...]:
