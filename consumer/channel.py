@@ -20,7 +20,7 @@ from consumer.messages import FromChild, ToChild
 from storyshelf.errors import StoryshelfError
 
 MAX_HEADER_TO_CHILD = 16 << 20  # a manifest of 20,000 paths, several times over
-MAX_HEADER_FROM_CHILD = 8 << 20  # the parameters of 5,000 stories, at 1.6 kB each
+MAX_HEADER_FROM_CHILD = 32 << 20  # the parameters of 20,000 stories, at 1.6 kB each
 MAX_BODY_TO_CHILD = 256 << 20  # two pictures to compare
 MAX_BODY_FROM_CHILD = 128 << 20  # one picture
 LENGTHS = struct.Struct(">II")
