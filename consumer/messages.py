@@ -19,7 +19,7 @@ MAX_SIDE_PX = (
     16_384  # Chromium's texture limit; a taller surface is tiled or cut by the GPU process
 )
 MAX_FILES = 100_000  # far more than an upload may hold by default; the setting decides there
-MAX_STORIES = 20_000  # as many as an index may hold entries: no story is left without its parameters
+MAX_STORIES = 20_000  # the entries an index may hold: no story is left without its parameters
 MAX_BASE_OR_HEAD_BYTES = 128 << 20  # 25 Mpx of noise is 100 MB as a PNG
 MAX_TIMEOUT_MS = 600_000  # no single request is worth more than ten minutes of a lease
 

@@ -11,7 +11,7 @@ from storyshelf.ids import StoryId
 
 INDEX_NAMES = ("index.json", "stories.json")  # the newer wins where both are there
 FRAME_NAME = "iframe.html"
-MAX_INDEX_BYTES = 60_000_000  # refused from here on; 50,000 stories take about 20 MB
+MAX_INDEX_BYTES = 60_000_000  # refused from here on; 20,000 stories take about 8 MB
 MAX_ENTRIES = 20_000
 MAX_ID_BYTES = 1_000  # with mode and browser a snapshot's key stays within an index entry
 MAX_TEXT_BYTES = 4_000

@@ -186,7 +186,7 @@ def test_an_index_of_60_mb_is_refused_unread() -> None:
 
 def test_too_many_entries_are_refused() -> None:
     entries = {str(number): 0 for number in range(MAX_ENTRIES + 1)}
-    with pytest.raises(BadIndexError, match="50,001 entries"):
+    with pytest.raises(BadIndexError, match="20,001 entries"):
         parse_index(json.dumps({"v": 5, "entries": entries}).encode(), "index.json")
 
 

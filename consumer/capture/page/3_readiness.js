@@ -62,13 +62,18 @@ const readiness = (() => {
     return Promise.all(images.filter((image) => image.currentSrc || image.src)
       .map((image) => image.decode().catch(() => {})));
   };
-  // A story that has not moved since it was rendered is not waited for.
+  // A story that has not moved since it was rendered is not waited for. Frames are counted besides
+  // time: on a busy machine one frame can take longer than the quiet that is asked for.
+  const QUIET_FRAMES = 3;
   const quiet = async (sinceMs, quietMs, withinMs) => {
     const untilMs = real.now() + withinMs;
     await nextFrame();
-    while (changedMs > sinceMs && real.now() - changedMs < quietMs) {
+    for (let frames = 0, seenMs = changedMs;
+      changedMs > sinceMs && (frames < QUIET_FRAMES || real.now() - changedMs < quietMs);) {
       if (real.now() > untilMs) return false;
-      await new Promise((resolve) => { real.setTimeout(resolve, 10); });
+      await nextFrame();
+      frames = changedMs === seenMs ? frames + 1 : 0;
+      seenMs = changedMs;
     }
     return true;
   };
