@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from storyshelf.errors import StoryshelfError
+from storyshelf.queue.outage import may_pass
 
 MEDIA_TYPE = "application/problem+json"
 MAX_LISTED = 100  # of what is missing: enough to act on, whatever the size of the bundle
@@ -135,7 +136,7 @@ def _database(error: Exception) -> Problem:
             kind="malformed-request",
             next_step="Send texts without NUL characters, and numbers that fit.",
         )
-    is_refusal = isinstance(error, DBAPIError) and not error.connection_invalidated
+    is_refusal = isinstance(error, DBAPIError) and not may_pass(error)  # recovery too may pass
     if is_refusal and not isinstance(error, OperationalError | InterfaceError):
         return Problem(
             HTTPStatus.INTERNAL_SERVER_ERROR,
