@@ -133,7 +133,7 @@ make_venv() {
 
 install_packages_is_there() { [ -x .venv/bin/pytest ]; }
 install_packages() {
-  say "installing the Python packages of requirements/dev.txt"
+  say "installing the Python packages of requirements/dev.txt (about a minute)"
   rm -f .setup/project
   mv .setup/venv .setup/venv.kept # cut off in here, .venv is made anew: half a package looks whole to pip
   pip install --require-hashes -r requirements/dev.txt
@@ -148,7 +148,7 @@ pip() { .venv/bin/python -m pip --disable-pip-version-check --quiet "$@"; }
 
 install_npm_is_there() { [ -d node_modules ]; }
 install_npm() {
-  say "installing the npm packages of package-lock.json"
+  say "installing the npm packages of package-lock.json (under a minute)"
   npm ci --no-audit --no-fund --no-update-notifier --loglevel=error
 }
 
