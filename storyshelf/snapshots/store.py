@@ -18,6 +18,7 @@ from sqlalchemy import (
     tuple_,
     update,
 )
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import aliased
 
 from storyshelf.db.engine import Tx
@@ -196,6 +197,8 @@ async def write_results(
                 (bindparam("hands_on_itself", type_=Boolean), SnapshotRow.id),
                 else_=SnapshotRow.baseline_snapshot_id,
             ),
+            # After those of its plan: what a story asked for in vain is true of its picture too.
+            warnings=SnapshotRow.warnings.concat(bindparam("found", type_=JSONB)),
             captured_at=func.clock_timestamp(),
         ),
         [_written(result, accepts.get(result.verdict)) for result in ordered],
@@ -223,7 +226,7 @@ def _written(result: SnapshotResult, rule: str | None) -> dict[str, Any]:
         "mask_key": result.mask and result.mask.key,
         "frames": [frame.key for frame in result.frames],
         "error": result.error and asdict(result.error),
-        "warnings": [asdict(warning) for warning in result.warnings],
+        "found": [asdict(warning) for warning in result.warnings],
         "timings_ms": dict(result.timings_ms),
         "duration_ms": result.duration_ms,
         "environment_id": result.environment_id,

@@ -147,3 +147,14 @@ async def test_crashes_on_a_story_are_counted_until_it_has_a_result(hand: Hand) 
         await snapshots.count_crash(tx, work.snapshots[0].id)
     assert (await snapshots_of(hand, build))["a--one"]["crashes"] == 2
     assert (await verdicts_of(hand, build))["b--one"] is Verdict.PLANNED
+
+
+async def test_what_the_plan_warned_of_stays_beside_what_the_capture_warns_of(hand: Hand) -> None:
+    build = await hand.upload(STORIES)
+    await hand.plan(build, STORIES, {"a--one": {"delay": "soon"}})
+    lease = await hand.claim(CAPTURE_LANE)
+    work = await hand.work_of(lease)
+    slow = replace(await first_result(hand, work), warnings=(Notice("slow", "It was slow."),))
+    await hand.record(lease, work, [slow])
+    row = (await snapshots_of(hand, build))["a--one"]
+    assert [warning["code"] for warning in row["warnings"]] == ["bad_parameter", "slow"]
