@@ -10,6 +10,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+import structlog
 from sqlalchemy.engine.url import make_url
 
 from storyshelf.clock import SystemClock
@@ -22,6 +23,13 @@ from tests.db.server import from_sync, on_server, running_server
 TEMPLATE = "template_storyshelf"
 OWNER = "storyshelf"
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(autouse=True)
+def logging_of_its_own() -> Iterator[None]:
+    """A test that sets up logging writes to a stream that is closed after it."""
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")
