@@ -25,6 +25,7 @@ from storyshelf.snapshots.decision import Decision, NoSuchSnapshotError
 from storyshelf.snapshots.snapshot import Verdict
 
 NOT_RENDERED = (Verdict.INHERITED, Verdict.SKIPPED, Verdict.REMOVED)
+NEVER_CAPTURED = "It was never captured: the build ended before its turn."
 COMPLETIONS_READ = 10 * WINDOW_COMPLETIONS  # a fast build finishes more than 20 in a minute
 
 
@@ -149,7 +150,7 @@ async def snapshot_page(
     rows = await tx.execute(
         _snapshots().where(*wanted).order_by(SnapshotRow.title, SnapshotRow.id).limit(limit)
     )
-    return [_view(row) for row in rows]
+    return [_view(row, build) for row in rows]
 
 
 async def first_of_each_verdict(tx: Tx, build: Build, at_most: int) -> Sequence[SnapshotView]:
@@ -163,7 +164,7 @@ async def first_of_each_verdict(tx: Tx, build: Build, at_most: int) -> Sequence[
         .join(ranked, (ranked.c.id == SnapshotRow.id) & (ranked.c.place <= at_most))
         .order_by(SnapshotRow.title, SnapshotRow.id)
     )
-    return [_view(row) for row in rows]
+    return [_view(row, build) for row in rows]
 
 
 async def snapshot_view(tx: Tx, build: Build, snapshot_id: SnapshotId) -> SnapshotView:
@@ -172,7 +173,7 @@ async def snapshot_view(tx: Tx, build: Build, snapshot_id: SnapshotId) -> Snapsh
     row = rows.one_or_none()
     if row is None:
         raise NoSuchSnapshotError(build.number, snapshot_id)
-    return _view(row)
+    return _view(row, build)
 
 
 async def neighbours(
@@ -235,7 +236,7 @@ def _snapshots() -> Select[*tuple[Any, ...]]:
     )
 
 
-def _view(row: Row[*tuple[Any, ...]]) -> SnapshotView:
+def _view(row: Row[*tuple[Any, ...]], build: Build) -> SnapshotView:
     return SnapshotView(
         id=SnapshotId(row.id),
         story_id=row.story_id,
@@ -246,7 +247,7 @@ def _view(row: Row[*tuple[Any, ...]]) -> SnapshotView:
         import_path=row.import_path,
         options=row.options,
         verdict=Verdict(row.verdict),
-        reason=row.reason,
+        reason=NEVER_CAPTURED if _was_left(row, build) else row.reason,
         decision=Decision(row.decision),
         decided_by=row.decided_by,
         decided_at=row.decided_at,
@@ -265,6 +266,11 @@ def _view(row: Row[*tuple[Any, ...]]) -> SnapshotView:
         baseline_reason=row.baseline_reason,
         baseline=_baseline(row),
     )
+
+
+def _was_left(row: Row[*tuple[Any, ...]], build: Build) -> bool:
+    """Tell whether the build ended before the snapshot had its turn."""
+    return build.has_ended and row.verdict == Verdict.PLANNED
 
 
 def _baseline(row: Row[*tuple[Any, ...]]) -> BaselineView | None:

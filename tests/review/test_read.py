@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from storyshelf.builds import store
+from storyshelf.builds.cancel_build import Cancel, cancel_build
 from storyshelf.clock import SystemClock
 from storyshelf.db.engine import Database
 from storyshelf.review import read
@@ -69,3 +70,13 @@ async def test_builds_are_read_in_as_many_statements_as_one(hand: Hand) -> None:
         views = await read.build_views(tx, builds)
     assert [view.build.number for view in views] == [3, 2, 1]
     assert [view.ancestor_number for view in views] == [2, 1, None]
+
+
+async def test_what_a_cancelled_build_left_says_that_it_was_never_captured(hand: Hand) -> None:
+    build = await hand.upload(sorted(LOOK))
+    await hand.plan(build, sorted(LOOK))
+    await cancel_build(hand.db, hand.kinds, build.id, Cancel("Ada", "a newer one is there"))
+    build = await hand.fresh(build)
+    async with hand.db.transaction() as tx:
+        left = await read.snapshot_page(tx, build, SnapshotFilter(), limit=9)
+    assert {snapshot.reason for snapshot in left} == {read.NEVER_CAPTURED}
