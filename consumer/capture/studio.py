@@ -70,6 +70,7 @@ class Studio:
         """
         pool = self._open_pool()
         budget = Budget.of_ms(self._clock, max(timeout_ms - RECOVERY_MS, timeout_ms / 2))
+        before: Exception | None = None
         for attempt in range(1, ATTEMPTS + 1):
             page = await pool.page(kind)
             try:
@@ -79,7 +80,10 @@ class Studio:
                 await on_stage(Stage.RECOVERING)
                 await pool.discard(kind)
                 if attempt == ATTEMPTS or isinstance(error, HOPELESS):
-                    return Picture(b"", 0, 0, _told(error), warnings)
+                    is_short = isinstance(error, OutOfTimeError)  # what took the time tells more
+                    told = before if before is not None and is_short else error
+                    return Picture(b"", 0, 0, _told(told), warnings)
+                before = error
         raise AssertionError("the last attempt returns")
 
     async def read_stories(self, timeout_ms: int) -> ReadParameters:
