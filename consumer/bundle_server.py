@@ -50,10 +50,12 @@ FENCE = {
     "content-security-policy": (
         "default-src 'self' 'unsafe-inline' 'unsafe-eval' blob: data:; webrtc 'block'"
     ),
-    "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
 }
 HEADERS = FENCE | {
+    # Not on refusals: the browser would drop a refused style sheet before it tells of the refusal,
+    # and nobody would hear that a file is missing. What they say is plain and percent-encoded.
+    "x-content-type-options": "nosniff",
     # A build's host never serves other bytes under the same path.
     "cache-control": "public, max-age=31536000, immutable",
     # Fixed: `document.lastModified` would show when this machine stored the blob.
