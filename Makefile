@@ -2,12 +2,12 @@
 # and costs nothing when it is done.
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup up check lint test long fix lock clean
+.PHONY: help setup up check lint test long images fix lock clean
 
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest
 POSTGRES_15 := /usr/lib/postgresql/15/bin
-# Two workers for what computes; one at a time for what holds browsers and whole processes.
+# Two workers, for what holds browsers and whole processes too: those mostly wait.
 BESIDE := -n 2
 
 help: ## show this list
@@ -33,15 +33,19 @@ lint: setup ## format, style, contracts, types, unused code, dependencies; faste
 test: setup ## all tests but the long ones
 	@ended=0; \
 	$(PYTEST) -m "not browser and not flow and not long" $(BESIDE) || ended=1; \
-	$(PYTEST) -m "(browser or flow) and not long" || ended=1; \
+	$(PYTEST) -m "(browser or flow) and not long" $(BESIDE) || ended=1; \
 	exit $$ended
 
-long: setup ## the long tests, and the database tests on a system PostgreSQL 15
+long: setup ## the long tests, faults on purpose at length, and the database tests on a system PostgreSQL 15
 	@test -x $(POSTGRES_15)/initdb || { echo "PostgreSQL 15 is missing. This mends it: apt-get install -y postgresql-15" >&2; exit 1; }
 	@ended=0; \
-	STORYSHELF_TEST_POSTGRES=system $(PYTEST) -m "not browser and not flow and not long" $(BESIDE) || ended=1; \
+	STORYSHELF_TEST_POSTGRES=system $(PYTEST) -m "database and not browser and not flow and not long" $(BESIDE) || ended=1; \
 	$(PYTEST) -m long --timeout 1800 || ended=1; \
+	$(BIN)/python -m bench chaos || ended=1; \
 	exit $$ended
+
+images: setup ## build the images of docker/, capture a build with them, print their sizes (STORAGE=DIR keeps buildah's)
+	@STORAGE="$(STORAGE)" exec $(BIN)/python -m docker.images
 
 fix: setup ## format, and mend what ruff can mend
 	$(BIN)/ruff check --fix-only .
@@ -51,6 +55,7 @@ lock: ## renew requirements/*.txt from pyproject.toml (needs uv on PATH: pip ins
 	@command -v uv >/dev/null || { echo "uv is missing. This mends it: pip install uv" >&2; exit 1; }
 	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" -o requirements/runtime.txt
 	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" --extra dev -o requirements/dev.txt
+	uv pip compile requirements/bench.in --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" -o requirements/bench.txt
 
 clean: ## remove what set-up and the tools made
 	rm -rf .venv node_modules .setup dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -64,8 +64,8 @@ def run(length: Length) -> Report:
     print("main_flow on " + ", ".join(f"{name} {value}" for name, value in facts.items()))
     for _, look, _ in BUILDS:
         build_example(look)
-    with _database() as (folder, url):
-        product = Product(folder, url, _settings())
+    with a_database() as (folder, url):
+        product = Product(folder, url, settings())
         try:
             product.serve()
             product.consume(STORYSHELF_LOG_FORMAT="json")  # a line a shard is read from it
@@ -88,15 +88,17 @@ def report(middle: dict[str, Beside], facts: dict[str, Any]) -> Report:
     )
 
 
-def _settings() -> dict[str, str]:
+def settings() -> dict[str, str]:
+    """Return what production has, not what tests are quick with."""
     return {
-        "STORYSHELF_LEASE_S": "60",  # what production has, not what tests are quick with
+        "STORYSHELF_LEASE_S": "60",
         "STORYSHELF_CAPTURE_SLOTS": str(cores()),
     }
 
 
 @contextmanager
-def _database() -> Iterator[tuple[Path, str]]:
+def a_database() -> Iterator[tuple[Path, str]]:
+    """Start a PostgreSQL with production's settings; return the product's folder and its url."""
     with a_data_folder() as folder:
         server = EmbeddedPostgres(folder)
         url = server.start()

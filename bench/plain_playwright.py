@@ -38,7 +38,7 @@ class PeerRun:
 def shoot_all(browser: Path, bundle: Path, pictures: Path) -> PeerRun:
     """Shoot every story of a built Storybook into files of the folder `pictures`."""
     stories = stories_of(bundle)
-    with _served(bundle) as origin:
+    with served(bundle) as origin:
         began = time.monotonic()
         with sync_playwright() as playwright:
             launched = playwright.chromium.launch(executable_path=browser)
@@ -63,7 +63,7 @@ def _shoot(page: Page, url: str, picture: Path) -> None:
 
 
 @contextmanager
-def _served(bundle: Path) -> Iterator[str]:
+def served(bundle: Path) -> Iterator[str]:
     """Serve the folder from a process of its own, as a web server would be."""
     command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1"]
     server = subprocess.Popen(

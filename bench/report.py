@@ -21,6 +21,12 @@ class Report:
     bench: str
     ratios: Mapping[str, float]
     figures: Mapping[str, Any] = field(default_factory=dict)
+    is_good: bool = True  # whether what had to hold did
+
+    @property
+    def exit_code(self) -> int:
+        """Return what the run ends with."""
+        return 0 if self.is_good else 1
 
     def last_line(self) -> str:
         """Return the one line of JSON."""

@@ -69,7 +69,7 @@ REGISTRY = (
     ),
 )
 WAYS_OUT = (
-    "Run `playwright install chromium-headless-shell`, or `apt install chromium-headless-shell`, "
+    "Run `storyshelf browsers install`, or `apt install chromium-headless-shell`, "
     "or set STORYSHELF_BROWSER_PATH to a Chromium."
 )
 
@@ -107,6 +107,16 @@ def find_browser(explicit: Path | None, search: BrowserSearch) -> Browser:
         names = ", ".join(name for name, _ in SYSTEM_NAMES)
         raise NoBrowserError(f"looked in {search.registry} and on PATH for {names}")
     return found
+
+
+def all_browsers(explicit: Path | None, search: BrowserSearch) -> tuple[Browser, ...]:
+    """Return every browser that could be used, the one that is first.
+
+    Raises UnusableBrowserError for one that was named and cannot be.
+    """
+    named = [] if explicit is None else [_named(explicit)]
+    found = chain(named, _downloaded(search), _installed(search))
+    return tuple({one.path.resolve(): one for one in reversed(list(found))}.values())[::-1]
 
 
 def system_search(environ: Mapping[str, str]) -> BrowserSearch:

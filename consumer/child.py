@@ -16,7 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from consumer.browsers import Sandbox
-from consumer.bundle_server import BundleServer, ServedBundle, bundle_server
+from consumer.bundle_server import (
+    BundleServer,
+    ServedBundle,
+    base_in,
+    bundle_server,
+    fence_policy,
+)
 from consumer.capture.browser import (
     BrowserChoice,
     BrowserFailedError,
@@ -47,10 +53,10 @@ from consumer.messages import (
     StoriesRead,
     ToChild,
 )
+from consumer.pulse import WRITE_S, beating
 from storyshelf.clock import SystemClock
 from storyshelf.errors import StoryshelfError
 
-WRITE_S = 60.0  # a parent that takes nothing for so long is as good as gone
 MAX_TEXT = 4_000  # as the channel allows
 EXIT_FAILED = 3  # the browser cannot be had, or the parent broke the protocol
 FAILURES: tuple[tuple[type[Exception], FailureCode], ...] = (
@@ -126,8 +132,11 @@ class Child:
         match request:
             case Open():
                 keys = {file.path: file.key for file in request.files}
-                bundle = ServedBundle(request.host, Path(request.root), keys)
-                await self._studio.open(self._server.serve(bundle))
+                policy = fence_policy(request.outlet.hosts if request.outlet else ())
+                root = Path(request.root)
+                bundle = ServedBundle(request.host, root, keys, policy, base_in(root, keys))
+                outlet_port = request.outlet.port if request.outlet else None
+                await self._studio.open(self._server.serve(bundle), outlet_port)
                 return Opened(request.id, self._server.port)
             case ReadStories():
                 read = await self._studio.read_stories(request.timeout_ms)
@@ -145,6 +154,7 @@ class Child:
             viewport_height_px=request.viewport_height_px,
             scale=request.scale,
             delay_ms=request.delay_ms,
+            look=request.look,
         )
         picture = await self._studio.shoot(order, request.page, request.timeout_ms, on_stage)
         return Captured(
@@ -156,6 +166,7 @@ class Child:
             width_px=picture.width_px,
             height_px=picture.height_px,
             timings_ms=picture.timings_ms,
+            console=picture.console,
             png=picture.png,
         )
 
@@ -186,11 +197,14 @@ async def run(options: Options) -> int:
     ended = asyncio.current_task()
     assert ended is not None, "run is a task"
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.cancel)
-    async with bundle_server() as server:
+    clock = SystemClock()
+    async with bundle_server() as server, beating(channel, clock):
         browser = LaunchedBrowser(options.browser, browser_flags(server.port))
         try:
             await _announce(channel, browser, options.browser.kind)
-            await Child(channel, server, Studio(browser, SystemClock())).serve()
+            studio = Studio(browser, clock)
+            server.on_refusal = studio.note_refusal
+            await Child(channel, server, studio).serve()
         except BrowserFailedError as error:
             await channel.write(failure(0, error), WRITE_S)
             return EXIT_FAILED

@@ -13,6 +13,7 @@ from consumer.channel import ChannelClosedError, ChannelDeadlineError, ChannelVi
 from consumer.child_process import ChildProcess
 from consumer.death import Cause, ChildDiedError, Death, Remains, autopsy
 from consumer.messages import (
+    Alive,
     Capture,
     Captured,
     Close,
@@ -29,6 +30,7 @@ from consumer.messages import (
     StoriesRead,
     ToChild,
 )
+from consumer.pulse import Pulse
 from consumer.requests import Bundle, CaptureRequest, Limits, Pending, RequestFailedError
 from storyshelf.clock import Clock
 from storyshelf.ids import ProjectId, StoryId
@@ -58,6 +60,7 @@ class Child:
         self._process = process
         self._clock = clock
         self._limits = limits
+        self._pulse = Pulse(limits.silent_looks, clock.monotonic())
         self._pending: dict[int, Pending] = {}
         self._ids = count(1)
         self._ready = asyncio.Event()
@@ -99,7 +102,8 @@ class Child:
 
     async def open(self, bundle: Bundle) -> Opened:
         """Serve this bundle from now on."""
-        message = Open(next(self._ids), bundle.host, str(bundle.root), bundle.files)
+        root = str(bundle.root)
+        message = Open(next(self._ids), bundle.host, root, bundle.files, bundle.outlet)
         return await self._ask(Opened, message, self._limits.open_s)
 
     async def read_stories(self, timeout_ms: int) -> StoriesRead:
@@ -119,6 +123,7 @@ class Child:
             wanted.delay_ms,
             wanted.page,
             wanted.timeout_ms,
+            wanted.look,
         )
         return await self._ask(Captured, message, self._deadline_s(wanted.timeout_ms), on_stage)
 
@@ -162,14 +167,17 @@ class Child:
                 group.create_task(self._listen()),
                 group.create_task(self._process.drain_stderr()),
             }
-            watching = group.create_task(self._watch_memory())
+            watching = {
+                group.create_task(self._watch_memory()),
+                group.create_task(self._watch_pulse()),
+            }
             try:
                 code = await self._process.wait()
                 self._exited.set()
                 await asyncio.wait(talking, timeout=self._limits.rest_s)
             finally:
                 self._process.kill()
-                for task in (*talking, watching):
+                for task in (*talking, *watching):
                     task.cancel()
         return code
 
@@ -187,12 +195,27 @@ class Child:
         ceiling = self._limits.memory_bytes
         while ceiling is not None:
             await self._clock.sleep(self._limits.memory_every_s)
-            used = await asyncio.to_thread(self._process.resident_bytes)
+            try:
+                used = await asyncio.to_thread(self._process.used_bytes)
+            except RuntimeError:  # no thread is to be had where a story forks without end
+                continue
             if used > ceiling:
                 detail = f"{used >> 20} MiB in use, over the ceiling of {ceiling >> 20} MiB"
                 self.condemn(Cause(Death.OUT_OF_MEMORY, detail))
 
+    async def _watch_pulse(self) -> None:
+        """Find the child that says nothing any more, lent or not."""
+        while not self._pulse.is_gone():
+            await self._clock.sleep(self._limits.look_every_s)
+        silence_s = self._limits.look_every_s * self._limits.silent_looks
+        self.condemn(Cause(Death.HUNG, f"no sign of life in {silence_s:g} s"))
+
     def _take(self, message: FromChild) -> None:
+        self._pulse.hear()
+        if isinstance(message, Alive):
+            if self._pulse.is_flooded(self._clock.monotonic()):
+                raise ChannelViolationError("it says that it is alive without end")
+            return
         if isinstance(message, Ready):
             if self._ready.is_set():
                 raise ChannelViolationError("ready for a second time")
@@ -236,7 +259,7 @@ class Child:
         pending = self._pending[message.id] = Pending(message, answered_by, on_stage)
         try:
             await self._send(message)
-            if not await self._clock.wait_for(pending.answered, deadline_s):
+            if not await self._is_answered(pending, deadline_s):
                 await self._die(_overdue(pending, deadline_s))
         except asyncio.CancelledError:
             self.condemn(GIVEN_UP)  # its answer would come into the next request's time
@@ -244,6 +267,15 @@ class Child:
         finally:
             del self._pending[message.id]
         return await self._believed(pending, answered_by)
+
+    async def _is_answered(self, pending: Pending, deadline_s: float) -> bool:
+        """Wait for the answer, and a moment longer for what came while we were stopped ourselves.
+
+        Such an answer waits to be read when the deadline has long passed on our clock.
+        """
+        if await self._clock.wait_for(pending.answered, deadline_s):
+            return True
+        return await self._clock.wait_for(pending.answered, self._limits.last_look_s)
 
     async def _send(self, message: ToChild) -> None:
         try:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from consumer import processes
+from consumer import memory, processes
 from consumer.cell import Cell
 from consumer.channel import Channel, parent_end
 from consumer.isolation import Isolation
@@ -22,6 +22,7 @@ MAX_LOGGED_LINES = 200  # of one child's stderr: a page that writes for ever mus
 MAX_LINE = 500
 TAIL_LINES = 3  # what is told of a death
 CHUNK_BYTES = 65_536
+TAIL_BYTES = 2_000  # of a chunk, once nothing is logged any more: to read all of it takes 15 ms
 
 log = structlog.get_logger()
 
@@ -35,6 +36,8 @@ class Stderr:
 
     def add(self, chunk: bytes) -> tuple[str, ...]:
         """Note a piece of the stream; return the lines of it that are still to be logged."""
+        if self.lines >= MAX_LOGGED_LINES:
+            chunk = chunk[-TAIL_BYTES:]
         fresh = [ascii(line[:MAX_LINE]) for line in chunk.decode(errors="replace").splitlines()]
         self.tail.extend(fresh)
         room = max(MAX_LOGGED_LINES - self.lines, 0)
@@ -58,8 +61,10 @@ class ChildProcess:
         process: asyncio.subprocess.Process,
         channel: Channel[FromChild, ToChild],
         stderr: StderrPipe,
+        cell: Cell,
     ) -> None:
         self._process = process
+        self._cell = cell
         self._stderr = stderr
         self._said = Stderr()
         self.channel = channel
@@ -92,9 +97,12 @@ class ChildProcess:
             os.killpg(self.pid, signal.SIGKILL)
         processes.kill_all(below)
 
-    def resident_bytes(self) -> int:
-        """Return what it and all below it hold in memory."""
-        return processes.resident_bytes({self.pid} | processes.descendants(self.pid))
+    def used_bytes(self) -> int:
+        """Return the memory that all in its cell take; to be run on a thread.
+
+        Also of those that have left its tree: a page that took over the browser could hoard there.
+        """
+        return memory.used_bytes(self._inmates())
 
     async def drain_stderr(self) -> None:
         """Log what it writes, until the pipe closes."""
@@ -106,6 +114,13 @@ class ChildProcess:
         """Let go of both streams."""
         self._stderr.transport.close()
         await self.channel.close()
+
+    def _inmates(self) -> frozenset[int]:
+        uid = self._cell.browser.uid
+        if uid is not None:
+            return processes.family(self.pid, uid)
+        at_home = processes.at_home(self._cell.home, self._cell.child_home)
+        return at_home | processes.descendants(self.pid) | {self.pid}
 
 
 async def start_child(
@@ -135,7 +150,7 @@ async def start_child(
     finally:
         theirs.close()
         os.close(write_end)
-    return ChildProcess(process, channel, pipe)
+    return ChildProcess(process, channel, pipe, cell)
 
 
 def child_switches(isolation: Isolation, cell: Cell, descriptor: int) -> list[str]:

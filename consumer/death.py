@@ -19,6 +19,11 @@ class Death(StrEnum):
     VIOLATION = "violation"  # it broke the protocol: not to be believed again
     STOPPED = "stopped"  # by its consumer, which is no fault of the story in flight
 
+    @property
+    def in_words(self) -> str:
+        """As people read it in an error."""
+        return self.value.replace("_", " ")
+
 
 @dataclass(frozen=True, slots=True)
 class Remains:

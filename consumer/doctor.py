@@ -13,12 +13,12 @@ from pathlib import Path
 
 import structlog
 
+from consumer.allowance import memory_limit_bytes
 from consumer.browsers import Sandbox, find_browser, system_search
 from consumer.commands import Ran, run
 from consumer.isolation import ChildUser, Form, Ground, Isolation, choose_isolation
 from consumer.privileges import NEEDED
 from consumer.probe import Finding, Probe, failed
-from consumer.processes import memory_limit_bytes
 from consumer.scratch import open_scratch
 from consumer.slot_uids import FIRST_UID, SlotUids, locks_folder
 from consumer.trial import try_child

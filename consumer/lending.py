@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 from consumer.environment import Environment, EnvironmentMovedError, environment_of
 from consumer.messages import BundledFile as ServedFile
+from consumer.outlet.outlet import OpensOutlet, no_outlet
 from consumer.supervisor import Bundle, Child, Supervisor
 from storyshelf.builds.build import Build
 from storyshelf.bundle.manifest import BundledFile
@@ -33,12 +34,18 @@ class Lender:
     """Lends children with a build's bundle open in them."""
 
     def __init__(
-        self, supervisor: Supervisor, blobs: PlacesBlobs, clock: Clock, environment: Environment
+        self,
+        supervisor: Supervisor,
+        blobs: PlacesBlobs,
+        clock: Clock,
+        environment: Environment,
+        outlet_of: OpensOutlet = no_outlet,
     ) -> None:
         self._supervisor = supervisor
         self._blobs = blobs
         self._clock = clock
         self._environment = environment
+        self._outlet_of = outlet_of
 
     @asynccontextmanager
     async def child(
@@ -54,7 +61,8 @@ class Lender:
             self._require_same_environment(child)
             await self._touching(self._lay(child, files), touch)
             served = tuple(ServedFile(file.path, file.sha256) for file in files)
-            await child.open(Bundle(f"b{build.id}.localhost", child.cell.bundle, served))
+            outlet = await lent.enter_async_context(self._outlet_of(build.project_id, build.id))
+            await child.open(Bundle(f"b{build.id}.localhost", child.cell.bundle, served, outlet))
             touch()
             yield child
 

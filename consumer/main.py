@@ -1,5 +1,6 @@
 """The `storyshelf-consumer` program."""
 
+import argparse
 import asyncio
 import sys
 
@@ -11,14 +12,27 @@ from storyshelf.queue.failpoint import Failpoint, no_failpoint
 EXIT_UNFIT = 3  # a supervisor need not try again until something was mended
 
 
-def main(failpoint: Failpoint = no_failpoint) -> None:
-    """Run a consumer until a signal ends it."""
+def main() -> None:
+    """Run the program: it takes settings and no arguments, and says so where it is asked."""
+    argparse.ArgumentParser(
+        prog="storyshelf-consumer",
+        description="Claim jobs and capture pictures until a signal ends it: TERM gives unfinished"
+        " jobs back, TSTP lets it finish what it has and claim no more.",
+        epilog="It is set up by STORYSHELF_* variables in the environment, as the server is; the"
+        " README lists them. `storyshelf doctor` tries whether this machine can capture.",
+    ).parse_args()
+    run()
+
+
+def run(failpoint: Failpoint = no_failpoint) -> None:
+    """Run a consumer until a signal ends it; raises SystemExit with its code."""
     try:
-        asyncio.run(run_consumer(read_frame(failpoint)))
+        code = asyncio.run(run_consumer(read_frame(failpoint)))
     except* StoryshelfError as group:
         for error in _leaves(group):
             sys.stderr.write(f"Error: {error}\n")
         raise SystemExit(EXIT_UNFIT) from None
+    raise SystemExit(code)
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:

@@ -11,7 +11,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from consumer.parameter_values import STORABLE, Label, Parameters
 from storyshelf.bundle.index import MAX_ID_BYTES
+from storyshelf.bundle.look import ALWAYS, Look
 from storyshelf.diff.outcome import Outcome
 from storyshelf.ids import BlobKey, StoryId
 
@@ -21,33 +23,24 @@ MAX_SIDE_PX = (
 MAX_FILES = 100_000  # far more than an upload may hold by default; the setting decides there
 MAX_STORIES = 20_000  # the entries an index may hold: no story is left without its parameters
 MAX_BASE_OR_HEAD_BYTES = 128 << 20  # 25 Mpx of noise is 100 MB as a PNG
+MAX_SHORT_TEXT = 500  # characters of a line for people
+MAX_CONSOLE_LINES = 50  # of a story; what a reader looks through
 MAX_TIMEOUT_MS = 600_000  # no single request is worth more than ten minutes of a lease
-
-STORABLE = r"^[^\x00]*$"  # a database refuses NUL, and with it all results of the statement
 
 RequestId = Annotated[int, Field(ge=0, lt=2**53)]
 Text = Annotated[str, Field(max_length=4_000, pattern=STORABLE)]
-ShortText = Annotated[str, Field(max_length=500, pattern=STORABLE)]
+ShortText = Annotated[str, Field(max_length=MAX_SHORT_TEXT, pattern=STORABLE)]
 StackText = Annotated[str, Field(max_length=20_000, pattern=STORABLE)]
 StoryName = Annotated[StoryId, Field(min_length=1, max_length=MAX_ID_BYTES, pattern=STORABLE)]
-Label = Annotated[str, Field(max_length=60, pattern=STORABLE)]
 HostName = Annotated[str, Field(pattern=r"^[a-z0-9-]{1,63}\.localhost$")]
+Port = Annotated[int, Field(ge=1, le=65_535)]
+AllowedHostText = Annotated[str, Field(pattern=r"^(\*\.)?[a-z0-9.-]{1,253}(:[0-9]{1,5})?$")]
 Key = Annotated[BlobKey, Field(pattern=r"^[0-9a-f]{64}$")]
 TimeoutMs = Annotated[int, Field(ge=1, le=MAX_TIMEOUT_MS)]
 Side = Annotated[int, Field(ge=0, le=MAX_SIDE_PX)]
 Count = Annotated[int, Field(ge=0, lt=2**40)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Picture = Annotated[bytes, Field(max_length=MAX_BASE_OR_HEAD_BYTES)]
-Scalar = (
-    None | bool | Annotated[int, Field(ge=-(2**53), le=2**53)]
-    | Annotated[float, Field(allow_inf_nan=False)]
-    | Annotated[str, Field(max_length=200, pattern=STORABLE)]
-)  # fmt: skip
-Viewport = Annotated[
-    dict[Label, Scalar], Field(max_length=4)
-]  # {width, height}, as a page wrote it
-ParameterValue = Scalar | Annotated[list[Scalar | Viewport], Field(max_length=50)]
-Parameters = Annotated[dict[Label, ParameterValue], Field(max_length=20)]
 
 
 class Page(StrEnum):
@@ -93,6 +86,16 @@ class WarningCode(StrEnum):
     UNREADABLE_FILE = "unreadable_file"  # only of ReadStories: a file of stories did not load
 
 
+class ConsoleLevel(StrEnum):
+    """How much a line of the console matters."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    LOG = "log"
+    DEBUG = "debug"
+
+
 class Stage(StrEnum):
     """Real progress inside a capture; each is reported once it has begun."""
 
@@ -130,6 +133,14 @@ class BundledFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Outlet:
+    """The way out: the loopback port of a proxy, and the hosts it asks, as people write them."""
+
+    port: Port
+    hosts: Annotated[tuple[AllowedHostText, ...], Field(min_length=1, max_length=50)]
+
+
+@dataclass(frozen=True, slots=True)
 class Open:
     """Serve this bundle from now on; what was open before is closed."""
 
@@ -137,6 +148,7 @@ class Open:
     host: HostName
     root: Annotated[str, Field(min_length=1, max_length=4_096)]
     files: Annotated[tuple[BundledFile, ...], Field(max_length=MAX_FILES)]
+    outlet: Outlet | None = None
     kind: Literal["open"] = "open"
 
 
@@ -145,7 +157,7 @@ class Opened:
     """The bundle is served on this loopback port."""
 
     id: RequestId
-    port: Annotated[int, Field(ge=1, le=65_535)]
+    port: Port
     kind: Literal["opened"] = "opened"
 
 
@@ -160,7 +172,10 @@ class ReadStories:
 
 @dataclass(frozen=True, slots=True)
 class StoryParameters:
-    """The known keys of one story, as the page gave them: still to be parsed."""
+    """The known keys of one story, as the page gave them: still to be parsed.
+
+    `chromatic` holds what other tools' names say, Chromatic's first.
+    """
 
     story_id: StoryName
     storyshelf: Parameters
@@ -175,7 +190,16 @@ class StoryWarning:
     text: ShortText
 
 
+@dataclass(frozen=True, slots=True)
+class ConsoleLine:
+    """What the story wrote to the console, cut to a line."""
+
+    level: ConsoleLevel
+    text: ShortText
+
+
 Warnings = Annotated[tuple[StoryWarning, ...], Field(max_length=50)]
+ConsoleLines = Annotated[tuple[ConsoleLine, ...], Field(max_length=MAX_CONSOLE_LINES)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +224,7 @@ class Capture:
     delay_ms: Annotated[int, Field(ge=0, le=60_000)]
     page: Page
     timeout_ms: TimeoutMs
+    look: Look = ALWAYS
     kind: Literal["capture"] = "capture"
 
 
@@ -231,6 +256,7 @@ class Captured:
         Field(max_length=20),
     ]
     png: Picture = b""
+    console: ConsoleLines = ()
     kind: Literal["captured"] = "captured"
 
 
@@ -314,6 +340,13 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
+class Alive:
+    """The child's loop turns; said every few seconds, whatever else it does."""
+
+    kind: Literal["alive"] = "alive"
+
+
+@dataclass(frozen=True, slots=True)
 class StageReached:
     """The capture in flight has reached a stage; the parent may renew its lease on it."""
 
@@ -334,4 +367,4 @@ class Failed:
 
 
 ToChild = Open | ReadStories | Capture | Compare | Close
-FromChild = Ready | Opened | StoriesRead | Captured | Compared | StageReached | Failed
+FromChild = Alive | Ready | Opened | StoriesRead | Captured | Compared | StageReached | Failed

@@ -5,6 +5,7 @@ found by the uid it runs under, or by the home folder in its environment: each c
 """
 
 import os
+import re
 import select
 import signal
 import time
@@ -13,8 +14,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from consumer.allowance import own_groups
+
 PROC = Path("/proc")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+START_FIELD = 19  # the 22nd of /proc/<pid>/stat, counted from its state
+# Anchored: a name stands before these, and may hold anything but the end of a line.
+STATUS = re.compile(rb"^State:\t(.).*?^PPid:\t(\d+)$.*?^Uid:\t(\d+)", re.MULTILINE | re.DOTALL)
+OOM_COUNTERS = ("memory.events", "memory.oom_control")  # of control groups, version 2 and 1
 OOM_KILLS = "oom_kill "  # the line of memory.events, memory.oom_control and vmstat alike
 
 
@@ -32,15 +39,38 @@ def descendants(root: int) -> frozenset[int]:
     return frozenset(found)
 
 
+def family(root: int, uid: int) -> frozenset[int]:
+    """Return this process, all below it, and all of that real uid, found in one look.
+
+    One that forks twice and ends in between is below nobody, but keeps its uid.
+    """
+    children = defaultdict(list)
+    found = {root}
+    for pid in _pids():
+        status = STATUS.search(_read(pid, "status"))
+        if status is None or status[1] == b"Z":
+            continue
+        children[int(status[2])].append(pid)
+        if int(status[3]) == uid:
+            found.add(pid)
+    todo = list(found)
+    while todo:
+        below = [pid for pid in children[todo.pop()] if pid not in found]
+        found.update(below)
+        todo.extend(below)
+    return frozenset(found)
+
+
 def under_uid(uid: int) -> frozenset[int]:
     """Return the processes whose real uid this is; one that has only to be reaped is no more."""
     return frozenset(pid for pid in _pids() if _real_uid(pid) == uid and not is_zombie(pid))
 
 
-def at_home(home: Path) -> frozenset[int]:
-    """Return the processes that were started with this HOME, as far as we may look."""
-    marker = b"\0HOME=" + os.fsencode(home) + b"\0"
-    return frozenset(pid for pid in _pids() if marker in b"\0" + _read(pid, "environ") + b"\0")
+def at_home(*homes: Path) -> frozenset[int]:
+    """Return the processes that were started with one of these as HOME, as far as we may look."""
+    markers = [b"\0HOME=" + os.fsencode(home) + b"\0" for home in homes]
+    found = ((pid, b"\0" + _read(pid, "environ") + b"\0") for pid in _pids())
+    return frozenset(pid for pid, environ in found if any(mark in environ for mark in markers))
 
 
 def kill_all(pids: Iterable[int]) -> None:
@@ -97,6 +127,12 @@ def is_dead(pid: int) -> bool:
     return is_zombie(pid)
 
 
+def start_ticks(pid: int) -> int:
+    """Return when it started, in ticks since the boot of the kernel; 0 if that cannot be read."""
+    fields = _stat(pid)
+    return int(fields[START_FIELD]) if len(fields) > START_FIELD else 0
+
+
 def oom_kills(counter: Path | None) -> int:
     """Return how often the kernel killed for want of memory, by this counter."""
     if counter is None:
@@ -109,38 +145,10 @@ def oom_kills(counter: Path | None) -> int:
 
 def oom_counter() -> Path | None:
     """Return the file that counts such kills among us: our cgroup's, else the whole machine's."""
-    candidates = (*_memory_cgroup_files(), PROC / "vmstat")
+    folders = own_groups().folders("memory")
+    counters = (folder / name for folder in folders for name in OOM_COUNTERS)
+    candidates = (*counters, PROC / "vmstat")
     return next((path for path in candidates if path.is_file()), None)
-
-
-def memory_limit_bytes() -> int | None:
-    """Return the limit of our memory cgroup, None where there is none."""
-    for path in _memory_cgroup_files():
-        for name in ("memory.max", "memory.limit_in_bytes"):
-            limit = path.with_name(name)
-            text = limit.read_text().strip() if limit.is_file() else "max"
-            if text.isdecimal() and int(text) < 1 << 60:  # v1 writes "no limit" as a huge number
-                return int(text)
-    return None
-
-
-def memory_bytes() -> int:
-    """Return how much memory there is for us: the machine's, or what our cgroup allows."""
-    machine = os.sysconf("SC_PHYS_PAGES") * PAGE_BYTES
-    return min(machine, memory_limit_bytes() or machine)
-
-
-def _memory_cgroup_files() -> Iterator[Path]:
-    mounts = Path("/sys/fs/cgroup")
-    own = PROC / "self" / "cgroup"
-    for line in own.read_text().splitlines() if own.is_file() else ():
-        _, controllers, path = line.split(":", 2)
-        inside = path.lstrip("/")
-        if not controllers:
-            yield mounts / inside / "memory.events"
-        if controllers == "memory":
-            yield mounts / "memory" / inside / "memory.oom_control"
-            yield mounts / "memory" / "memory.oom_control"  # a container sees itself as the root
 
 
 def _opened(pids: Iterable[int]) -> Iterator[tuple[int, int]]:

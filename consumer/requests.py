@@ -13,15 +13,18 @@ from consumer.messages import (
     Compared,
     Failed,
     Opened,
+    Outlet,
     Page,
     StageReached,
     StoriesRead,
     ToChild,
 )
+from consumer.pulse import BEAT_EVERY_S, SILENT_LOOKS
+from storyshelf.bundle.look import ALWAYS, Look
 from storyshelf.errors import StoryshelfError
 from storyshelf.ids import StoryId
 
-LEAST_MEMORY_BYTES = 2 << 30  # a browser and two large pictures; pages they share count many times
+LEAST_MEMORY_BYTES = 2 << 30  # a browser, its largest pages and two large pictures to compare
 MEMORY_SHARE = 0.75  # of the machine, for all children together
 MAX_STAGES = 200  # of one request: each may renew a lease, so they must not go on for ever
 
@@ -48,10 +51,13 @@ class Limits:
     compare_s: float = 25.0
     write_s: float = 25.0  # two pictures of the largest size through a socket, and then some
     close_s: float = 5.0
+    last_look_s: float = 1.0  # after a deadline, for an answer that is here but was not read yet
     rest_s: float = 2.0  # for what a dead child wrote last
     stories_per_child: int = 500  # a browser's memory creeps
     memory_bytes: int | None = None
     memory_every_s: float = 2.0
+    look_every_s: float = BEAT_EVERY_S  # whether the child has said anything since the last look
+    silent_looks: int = SILENT_LOOKS  # in a row, and it is taken for hung
 
 
 def memory_ceiling_bytes(machine_bytes: int, children: int) -> int:
@@ -61,11 +67,15 @@ def memory_ceiling_bytes(machine_bytes: int, children: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """What a child serves: files in a folder, named by their sha256, under one host name."""
+    """What a child serves: files in a folder, named by their sha256, under one host name.
+
+    Its stories reach that host alone, and what the outlet lets through.
+    """
 
     host: str
     root: Path
     files: tuple[BundledFile, ...]
+    outlet: Outlet | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +89,7 @@ class CaptureRequest:
     delay_ms: int
     page: Page
     timeout_ms: int
+    look: Look = ALWAYS
 
 
 @dataclass(slots=True)

@@ -9,11 +9,17 @@ from enum import StrEnum
 import structlog
 
 from storyshelf.clock import Clock
+from storyshelf.queue.deadline import stop
 
 GRACE = timedelta(seconds=25)  # under the 30 s that container platforms wait before they kill
-LAST_STEP_S = 1.0  # a step that begins after the deadline still gets this much to let go
+LAST_STEP_S = 0.5  # kept of a grace of 25 s for each step that is to come, and after its end
+LAST_STEP_SHARE = 0.02  # the same of any grace
 
 log = structlog.get_logger()
+
+
+def nothing_more() -> None:
+    """Leave it at closing."""
 
 
 class Ending(StrEnum):
@@ -35,9 +41,13 @@ class Step:
 class ShutdownGate:
     """Closed once, by whoever asks first; the deadline counts from that moment for all."""
 
-    def __init__(self, clock: Clock, grace: timedelta = GRACE) -> None:
+    def __init__(
+        self, clock: Clock, grace: timedelta = GRACE, on_asked: Callable[[], None] = nothing_more
+    ) -> None:
         self._clock = clock
         self._grace_s = grace.total_seconds()
+        self._moment_s = min(LAST_STEP_S, LAST_STEP_SHARE * self._grace_s)
+        self._on_asked = on_asked
         self._deadline: float | None = None
         self._draining = False
         self._drained = asyncio.Event()
@@ -47,6 +57,7 @@ class ShutdownGate:
         """Ask for the stop; harmless when asked again. May be called by a signal handler."""
         if self._deadline is None:
             self._deadline = self._clock.monotonic() + self._grace_s
+            self._on_asked()
             self.asked.set()
 
     def remaining_s(self) -> float:
@@ -67,25 +78,29 @@ class ShutdownGate:
             return ()
         self._draining = True
         try:
-            return tuple([await self._take(step) for step in steps])
+            to_come = range(len(steps) - 1, -1, -1)
+            return tuple([await self._take(*each) for each in zip(steps, to_come, strict=True)])
         finally:
             self._drained.set()
 
-    async def _take(self, step: Step) -> Ending:
+    async def _take(self, step: Step, to_come: int) -> Ending:
         started = self._clock.monotonic()
-        ending = await self._within_deadline(step)
+        budget_s = max(self.remaining_s() - to_come * self._moment_s, self._moment_s)
+        ending = await self._within(budget_s, step)
         took_ms = round((self._clock.monotonic() - started) * 1000)
         log.info("shutdown.step", step=step.name, ending=str(ending), took_ms=took_ms)
         return ending
 
-    async def _within_deadline(self, step: Step) -> Ending:
+    async def _within(self, budget_s: float, step: Step) -> Ending:
         ended = asyncio.Event()
-        budget_s = max(self.remaining_s(), LAST_STEP_S)
-        async with asyncio.TaskGroup() as group:
-            running = group.create_task(_guarded(step, ended))
-            await self._clock.wait_for(ended, budget_s)
-            running.cancel()  # nothing happens to a step that has ended
-        return Ending.OVERRAN if running.cancelled() else running.result()
+        running = asyncio.ensure_future(_guarded(step, ended))
+        try:
+            if await self._clock.wait_for(ended, budget_s):
+                return await running
+        finally:
+            # One that hangs in its own end is left behind, or it would hold up all after it.
+            await stop(self._clock, running, self._moment_s / 2)
+        return Ending.OVERRAN
 
 
 async def _guarded(step: Step, ended: asyncio.Event) -> Ending:

@@ -73,7 +73,7 @@ class SlotUids:
         if self.locks.lstat().st_uid != os.geteuid() or self.locks.is_symlink():
             raise UntrustedFolderError(self.locks)
         for uid in range(self.first, self.first + self.span):
-            if uid == os.geteuid() or _is_a_users(uid):
+            if uid == os.geteuid() or is_a_users(uid):
                 continue
             with (self.locks / str(uid)).open("w") as lock:
                 if _is_locked(lock.fileno()) or self.occupants(uid):
@@ -90,17 +90,18 @@ def locks_folder() -> Path:
     return base / "storyshelf-uids"
 
 
+def is_a_users(uid: int) -> bool:
+    """Tell whether this machine knows a user by that number: it is never a slot's then."""
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        return False
+    return True
+
+
 def _is_locked(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
     return False
-
-
-def _is_a_users(uid: int) -> bool:
-    try:
-        pwd.getpwuid(uid)
-    except KeyError:
-        return False
-    return True

@@ -97,7 +97,7 @@ class Supervisor:
         cell = await seat.room.enter_async_context(self._isolation.cell())
         process = await start_child(self._isolation, cell, self._program)
         seat.child = child = Child(project_id, cell, process, self._clock, self._limits)
-        self._group.create_task(child.run())
+        self._group.create_task(self._live(seat, child))
         self._seats.refuse_if_closed()
         await child.ready()
         log.info(
@@ -108,6 +108,20 @@ class Supervisor:
             took_ms=round((self._clock.monotonic() - began) * 1000),
         )
         return child
+
+    async def _live(self, seat: Seat, child: Child) -> None:
+        """See the child through its life; clear up at once if nobody had it when it died.
+
+        Its browser leads a session of its own, and may go on without it.
+        """
+        await child.run()
+        async with seat.busy:
+            if seat.child is not child or seat.held_by is not None:
+                return
+            try:
+                await _empty(seat)
+            except Exception:  # nobody asked for this child: nobody else may suffer
+                log.exception("child.not_cleared", pid=child.pid, slot=seat.number)
 
     async def _leave(self, seat: Seat) -> None:
         try:

@@ -56,6 +56,9 @@ def _show(storyshelf: Running, steps: Sequence[tuple[Path, Expectation]]) -> int
     print("\n".join(f"NOT AS EXPECTED: {problem}" for problem in wrong), end="\n" if wrong else "")
     number, url = ended[-1].build["number"], ended[-1].build["url"]
     print(f"\n  look     {url}\n  decide   {_typed()} accept {number} --all", flush=True)
+    if not _is_on("ONCE"):
+        print(f"  sign in  {storyshelf.sign_in_link(ended[-1].build)}")
+        print("           works once, within 24 hours, and shows the build", flush=True)
     if not storyshelf.is_ours:
         print("\nIt ran before and goes on running.", flush=True)
     elif _is_on("ONCE"):

@@ -23,6 +23,7 @@ main() {
   step project "$(pwd) $(fingerprint pyproject.toml)" install_project
   if [ -f package.json ]; then
     step npm "$node $(fingerprint package.json package-lock.json)" install_npm
+    step vendor "$(fingerprint package-lock.json requirements/vendor.sh)" copy_vendor
   fi
   need_browser
   say "ready"
@@ -151,6 +152,11 @@ install_npm() {
   say "installing the npm packages of package-lock.json (under a minute)"
   npm ci --no-audit --no-fund --no-update-notifier --loglevel=error
 }
+
+# The wheel and the server take them from here, not from node_modules.
+VENDOR=storyshelf/ui/static/vendor
+copy_vendor_is_there() { [ -s "$VENDOR/htmx.js" ] && [ -s "$VENDOR/idiomorph.js" ]; }
+copy_vendor() { sh requirements/vendor.sh node_modules "$VENDOR"; }
 
 # ---- a browser -----------------------------------------------------------------------------
 

@@ -6,6 +6,10 @@ from uuid import UUID
 
 ProjectId = NewType("ProjectId", int)
 TokenId = NewType("TokenId", int)
+UserId = NewType("UserId", int)
+SessionId = NewType("SessionId", int)
+ConnectionId = NewType("ConnectionId", int)
+DeliveryId = NewType("DeliveryId", int)
 BuildId = NewType("BuildId", int)
 ShardId = NewType("ShardId", int)
 SnapshotId = NewType("SnapshotId", int)

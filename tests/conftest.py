@@ -3,6 +3,7 @@
 And the wheel, which is built once.
 """
 
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -23,6 +24,24 @@ from tests.db.server import from_sync, on_server, running_server
 TEMPLATE = "template_storyshelf"
 OWNER = "storyshelf"
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+def pytest_configure() -> None:
+    """Hear the signals of a terminal: a shell starts what runs in the background deaf to them.
+
+    What tests start would inherit that, and then not be ended by what is to end it.
+    """
+    for number in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)  # marks are chosen by in this same hook
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what asks for a database, so that it can be run alone on another one."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "postgres_server" in item.fixturenames:
+            item.add_marker(pytest.mark.database)
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +92,20 @@ def empty_database_url(postgres_server: EmbeddedPostgres) -> Iterator[str]:
     server = postgres_server
     on_server(server.admin_url, f"CREATE DATABASE {name} OWNER {OWNER} TEMPLATE template0")
     yield database_on(server, name)
+    on_server(server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def unknown_db(
+    postgres_server: EmbeddedPostgres, template_database: str
+) -> AsyncIterator[Database]:
+    """A database that no test has used: the planner knows nothing of what was there before."""
+    name, server = f"test_{uuid4().hex}", postgres_server
+    copy = f"CREATE DATABASE {name} OWNER {OWNER} TEMPLATE {template_database}"
+    on_server(server.admin_url, copy)
+    database = Database(database_on(server, name))
+    yield database
+    await database.close()
     on_server(server.admin_url, f"DROP DATABASE {name} WITH (FORCE)")
 
 

@@ -133,6 +133,9 @@ class MemoryBlobs:
             raise MissingBlobError(key)
         return self.contents[key]
 
+    async def read_part(self, key: BlobKey, start: int, size_bytes: int) -> bytes:
+        return (await self.read(key))[start : start + size_bytes]
+
     async def place(self, key: BlobKey, target: Path) -> None:
         content = await self.read(key)
         with target.open("xb") as file:

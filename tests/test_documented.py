@@ -16,11 +16,13 @@ README = (TOP / "README.md").read_text()
 
 
 def commands(*words: str) -> Iterator[tuple[str, ...]]:
-    """Yield every command below the words, as the words to type."""
+    """Yield every command below the words, as the words to type; a group may be one itself."""
     loaded = reached(*words)
     if not isinstance(loaded, TyperGroup):
         yield words
         return
+    if words and loaded.invoke_without_command:
+        yield words
     for name in loaded.list_commands(typer.Context(loaded)):
         yield from commands(*words, name)
 

@@ -5,16 +5,26 @@ from dataclasses import dataclass
 
 import asyncpg
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, text
 
+from storyshelf.auth import store as tokens
+from storyshelf.auth.permissions import Scope
+from storyshelf.auth.store import TokenUse
+from storyshelf.auth.tokens import ALL_SCOPES, SECRET_BYTES, mint
 from storyshelf.clock import SystemClock
 from storyshelf.db import migrate
 from storyshelf.db.base import Base
 from storyshelf.db.engine import Database
 from storyshelf.db.tables import ProjectRow  # with this module the base knows every table
+from storyshelf.operations.tidy_job import tidy_job
+from storyshelf.projects import store as projects
+from storyshelf.queue import store as queue
+from storyshelf.queue.job import NewJob
 
+FIRST = "0001"
 OURS = "n.nspname = 'public' AND c.relname <> 'alembic_version'"
 COLUMNS = f"""
     SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
@@ -74,6 +84,44 @@ async def test_down_leaves_no_table_and_up_again_works(db: Database, database_ur
     assert await rows_of(db, COLUMNS) == []
     await migrate.upgrade(database_url, SystemClock())
     await migrate.require_head(db)
+
+
+@pytest.mark.parametrize("catalogue", [COLUMNS, CONSTRAINTS, INDEXES, STORAGE])
+async def test_one_step_back_leaves_what_the_step_before_had_made(
+    db: Database, database_url: str, empty_database_url: str, catalogue: str
+) -> None:
+    made = Database(empty_database_url)
+    async with made.transaction() as tx:
+        await tx.connection.run_sync(make_first)
+    expected = await rows_of(made, catalogue)
+    await made.close()
+    await migrate.downgrade(database_url, SystemClock(), FIRST)
+    assert await rows_of(db, catalogue) == expected
+
+
+async def test_a_token_of_few_scopes_is_revoked_where_tokens_have_none(
+    db: Database, database_url: str
+) -> None:
+    async with db.transaction() as tx:
+        project = await projects.add(tx, "shop", "Shop", "main")
+        for name, scopes in (("all", ALL_SCOPES), ("reader", {Scope.READ})):
+            secret = name.encode().ljust(SECRET_BYTES)
+            await tokens.add_token(tx, project.id, TokenUse(name, scopes), mint(secret))
+    await migrate.downgrade(database_url, SystemClock(), FIRST)
+    assert await rows_of(db, "SELECT name, revoked_at IS NULL FROM tokens") == [
+        ("all", True),
+        ("reader", False),
+    ]
+
+
+async def test_a_job_that_the_version_before_does_not_know_goes_with_the_step_back(
+    db: Database, database_url: str
+) -> None:
+    async with db.transaction() as tx:
+        plan = NewJob(kind="plan", lane="plan", payload={})
+        await queue.enqueue(tx, [plan, tidy_job()])
+    await migrate.downgrade(database_url, SystemClock(), "0002")
+    assert await rows_of(db, "SELECT kind FROM jobs") == [("plan",)]
 
 
 async def test_of_many_at_once_one_migrates_and_the_others_find_it_done(
@@ -141,6 +189,10 @@ def test_a_server_older_than_15_is_refused() -> None:
 
 def test_there_is_one_line_of_migrations() -> None:
     assert len(migrate.scripts().get_heads()) == 1
+
+
+def make_first(connection: Connection) -> None:
+    command.upgrade(migrate.config_for(connection), FIRST)
 
 
 def differences(connection: Connection) -> list[object]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 TOP = Path(__file__).parents[1]
 LONGEST = 400
-FOLDERS = ("storyshelf", "consumer", "bench", "examples", "tests")
+FOLDERS = ("storyshelf", "consumer", "bench", "docker", "examples", "tests")
 
 
 def too_long(top: Path) -> dict[str, int]:

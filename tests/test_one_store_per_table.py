@@ -90,7 +90,7 @@ def test_a_second_writer_is_found_however_it_writes(tmp_path: Path) -> None:
         "storyshelf/builds/store/open.py": "tx.execute(pg_insert(tables.BuildRow))",
         "storyshelf/builds/store/end.py": "tx.execute(delete(BuildRow))",
         "storyshelf/review/decide.py": "tx.execute(update(BuildRow).values(state='accepted'))",
-        "storyshelf/ui/pages.py": "tx.add(BuildRow(id=1))",
+        "storyshelf/ui/build_pages.py": "tx.add(BuildRow(id=1))",
         "consumer/main.py": "tx.execute(text('DELETE  FROM builds WHERE id = 1'))",
         "consumer/health.py": '"""Never: update builds."""\nselect(BuildRow)',
     }
@@ -101,7 +101,7 @@ def test_a_second_writer_is_found_however_it_writes(tmp_path: Path) -> None:
         "builds": {
             "storyshelf.builds.store",
             "storyshelf.review.decide",
-            "storyshelf.ui.pages",
+            "storyshelf.ui.build_pages",
             "consumer.main",
         }
     }

@@ -20,7 +20,14 @@ def a_bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("variable", "value"),
-    [("STORYSHELF_LEASE_S", "0"), ("STORYSHELF_PORT", "http"), ("STORYSHELF_LOG_FORMAT", "xml")],
+    [
+        ("STORYSHELF_LEASE_S", "0"),
+        ("STORYSHELF_LEASE_S", "2"),
+        ("STORYSHELF_PORT", "http"),
+        ("STORYSHELF_LOG_FORMAT", "xml"),
+        ("STORYSHELF_PROXIES", "*"),
+        ("STORYSHELF_PROXIES", "192.0.2.1, proxy"),
+    ],
 )
 def test_a_value_that_makes_no_sense_is_named_by_its_variable(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str
@@ -53,6 +60,12 @@ def test_an_option_beats_its_variable_and_one_not_given_does_not(
     assert (settings.port, settings.consumers) == (2, 3)
 
 
+def test_proxies_are_addresses_and_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read_settings().trusted_proxies == []
+    monkeypatch.setenv("STORYSHELF_PROXIES", "192.0.2.1, 2001:db8::/32,")
+    assert read_settings().trusted_proxies == ["192.0.2.1", "2001:db8::/32"]
+
+
 def test_the_password_in_the_database_url_is_in_no_log(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STORYSHELF_DATABASE_URL", "postgresql://ada:sesame@db/x")
     assert "sesame" not in repr(read_settings())
@@ -66,5 +79,11 @@ def test_every_setting_is_read_by_some_part() -> None:
     sources = [*(TOP / "storyshelf").rglob("*.py"), *(TOP / "consumer").rglob("*.py")]
     text = "\n".join(source.read_text() for source in sources)
     read = set(re.findall(r"settings\.(\w+)", text))
-    through_a_property = {"database_url": "named_url", "data_dir": "blob_dir"}
+    through_a_property = {
+        "database_url": "named_url",
+        "data_dir": "blob_dir",
+        "secret_key": "named_secret_key",
+        "proxies": "trusted_proxies",
+        "metrics_token": "named_metrics_token",
+    }
     assert {through_a_property.get(name, name) for name in Settings.model_fields} - read == set()

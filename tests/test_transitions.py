@@ -15,6 +15,8 @@ from storyshelf.builds.shard_store import ShardState
 from storyshelf.db.base import Base
 from storyshelf.db.engine import Database, Tx
 from storyshelf.db.tables import BuildRow, JobAttemptRow, JobDoneRow, JobRow, ShardRow, SnapshotRow
+from storyshelf.deliveries import delivery
+from storyshelf.deliveries.delivery import DeliveryState
 from storyshelf.ids import BuildId
 from storyshelf.queue import job
 from storyshelf.queue.job import STATE_AFTER, JobState, Outcome
@@ -24,10 +26,15 @@ from storyshelf.snapshots.snapshot import FIRST_VERDICTS, Verdict
 
 Table = Mapping[Any, frozenset[Any]]
 TABLES: Mapping[str, tuple[type[StrEnum], Table, frozenset[StrEnum]]] = {
-    "job": (JobState, job.NEXT_STATES, frozenset({JobState.QUEUED, JobState.DEFERRED})),
+    "job": (
+        JobState,
+        job.NEXT_STATES,
+        frozenset({JobState.QUEUED, JobState.DEFERRED, JobState.PARKED}),
+    ),
     "build": (BuildState, builds.NEXT_STATES, frozenset({BuildState.UPLOADING})),
     "shard": (ShardState, shard_store.NEXT_STATES, frozenset({ShardState.OPEN})),
     "decision": (Decision, decision.NEXT_STATES, frozenset({Decision.NONE})),
+    "delivery": (DeliveryState, delivery.NEXT_STATES, frozenset({DeliveryState.WAITING})),
     "verdict": (Verdict, snapshot.NEXT_VERDICTS, FIRST_VERDICTS),
 }
 tables = pytest.mark.parametrize(("states", "table", "first"), TABLES.values(), ids=TABLES)
@@ -109,7 +116,7 @@ def words_allowed(row: type[Base], column: str) -> set[str]:
     return set(re.findall(r"'(\w+)'", found))
 
 
-HOT = {JobState.QUEUED, JobState.DEFERRED, JobState.RUNNING}
+HOT = {JobState.QUEUED, JobState.DEFERRED, JobState.PARKED, JobState.RUNNING}
 GOES_BACK = {Outcome.RETRIED, Outcome.RELEASED, Outcome.LOST}
 
 

@@ -8,8 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, Error, Playwright, async_playwright
+from playwright.async_api import Browser, Error, Playwright, ProxySettings, async_playwright
 
 from consumer.browsers import Sandbox
 from storyshelf.errors import StoryshelfError
@@ -73,6 +74,15 @@ def fence_flags(port: int) -> tuple[str, ...]:
         "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
         "--host-resolver-rules=MAP *.localhost 127.0.0.1, MAP * ~NOTFOUND",
     )
+
+
+def proxy_of(outlet_port: int, origin: str) -> ProxySettings:
+    """Return what sends all but the bundle's own requests to an outlet of this machine.
+
+    By a name below `localhost`: the resolver rules take every other name and address for missing.
+    """
+    own = f"*.localhost:{urlsplit(origin).port}"
+    return {"server": f"http://outlet.localhost:{outlet_port}", "bypass": f"<-loopback>,{own}"}
 
 
 def browser_flags(port: int) -> tuple[str, ...]:

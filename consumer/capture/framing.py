@@ -52,6 +52,11 @@ def frame_of(measured: Measured, scale: float) -> Frame:
     return _capped(Frame(x, y, max(1, width), max(1, height)), scale)
 
 
+def frame_of_viewport(measured: Measured, scale: float) -> Frame:
+    """Return the window's frame, whatever is in it."""
+    return _capped(Frame(0, 0, measured.viewport_width_px, measured.viewport_height_px), scale)
+
+
 def _margin(edge: float, viewport_px: int) -> int:
     """No margin beside what ends at the viewport's edge: there is no page to show there."""
     return max(0, min(MARGIN_PX, viewport_px - math.ceil(edge)))

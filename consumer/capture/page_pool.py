@@ -6,42 +6,79 @@ browser.
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
-from playwright.async_api import Browser, BrowserContext, Error
+from playwright.async_api import Browser, BrowserContext, Error, ProxySettings
 
-from consumer.capture.browser import BrowserFailedError, LaunchedBrowser
+from consumer.capture.browser import BrowserFailedError, LaunchedBrowser, proxy_of
 from consumer.capture.page import page_script
 from consumer.capture.story_page import StoryPage
 from consumer.messages import Page
+from storyshelf.bundle.look import DEFAULT_LOCALE, DEFAULT_TIME_ZONE
+from storyshelf.errors import StoryshelfError
 
 OPEN_S = 15.0  # a context and its first page took 0.1 s, and 4 under load
 CLOSE_S = 4.0  # a page in an endless loop closed within 3.4 s
+UNKNOWN_PLACE = re.compile(r"invalid (timezone|locale)", re.IGNORECASE)  # the driver's words
 STORIES_PER_PAGE = 200  # then a new page: what a renderer has piled up goes with it
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page believes to be: its language and its time zone."""
+
+    locale: str = DEFAULT_LOCALE
+    time_zone: str = DEFAULT_TIME_ZONE
+
+
+HERE = Place()
+
+
+class UnknownPlaceError(StoryshelfError):
+    """The browser knows no such language or time zone."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(
+            f"the browser knows no place with locale {place.locale} and time zone {place.time_zone}"
+        )
 
 
 class PagePool:
     """The contexts and pages of one open bundle."""
 
-    def __init__(self, browser: LaunchedBrowser, origin: str) -> None:
+    def __init__(
+        self, browser: LaunchedBrowser, origin: str, outlet_port: int | None = None
+    ) -> None:
         self._browser = browser
         self._origin = origin
+        self._proxy = None if outlet_port is None else proxy_of(outlet_port, origin)
         self._script = page_script()
         self._running: Browser | None = None  # the one that the pages are in
         self._pages: dict[Page, StoryPage] = {}
         self._contexts: dict[Page, BrowserContext] = {}
+        self._places: dict[Page, Place] = {}  # where each context is
 
-    async def page(self, kind: Page) -> StoryPage:
-        """Return a page that can show a story; a fresh one shares nothing with any other."""
-        if kind is Page.FRESH or self._has_company(kind):
+    async def page(self, kind: Page, place: Place = HERE) -> StoryPage:
+        """Return a page that can show a story; a fresh one shares nothing with any other.
+
+        A context is of one place, which the browser sets once for it and all its workers.
+        """
+        elsewhere = self._places.get(kind, place) != place
+        if kind is Page.FRESH or elsewhere or self._has_company(kind):
             await self._discard_context(kind)
+        self._places[kind] = place
         page = self._pages.get(kind)
         if page is not None and page.shown < STORIES_PER_PAGE and not page.page.is_closed():
             return page
         await self.discard(kind)
         try:
             return await self._opened(kind)
-        except (Error, TimeoutError):  # the browser is gone, or does not answer any more
+        except (Error, TimeoutError) as error:  # the browser is gone, or does not answer any more
+            if UNKNOWN_PLACE.search(str(error)):
+                await self._discard_context(kind)
+                raise UnknownPlaceError(place) from None
             await self.restart()
         try:
             return await self._opened(kind)
@@ -85,17 +122,22 @@ class PagePool:
             self._forget()
             self._running = browser
         async with asyncio.timeout(OPEN_S):
-            context = self._contexts.get(kind) or await _new_context(browser, self._script)
+            context = self._contexts.get(kind) or await _new_context(
+                browser, self._script, self._proxy, self._places[kind]
+            )
             self._contexts[kind] = context
             page = self._pages[kind] = await StoryPage.open(context, self._origin)
             return page
 
 
-async def _new_context(browser: Browser, script: str) -> BrowserContext:
+async def _new_context(
+    browser: Browser, script: str, proxy: ProxySettings | None, place: Place
+) -> BrowserContext:
     context = await browser.new_context(
+        proxy=proxy,
         no_viewport=True,  # the window is set for each story
-        locale="en-US",
-        timezone_id="UTC",
+        locale=place.locale,
+        timezone_id=place.time_zone,
         color_scheme="light",
         reduced_motion="reduce",
         accept_downloads=False,

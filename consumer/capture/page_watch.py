@@ -12,14 +12,22 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import CDPSession, Dialog, Error, Page, Request, Response
 
+from consumer.capture.console import PageConsole
 from consumer.capture.deadline import CallDeadlineError
 from consumer.capture.verdict import whole
 from consumer.messages import StoryWarning, WarningCode
+from consumer.refusals import Refusals, shown_address
 from storyshelf.errors import StoryshelfError
 
 MAX_WARNINGS = 20  # a page that polls a dead address says the same thing for ever
+MAX_REPORTED = 500  # addresses of a story
 MAX_TEXT = 500  # as the channel allows
 BAD_STATUS = 400
+# What goes wrong behind an outlet alone: the host was allowed, and is what has to be mended.
+BEYOND = tuple(
+    f"net::ERR_{part}"
+    for part in ("TUNNEL", "CERT", "SSL", "HTTP2", "CONNECTION", "EMPTY_RESPONSE")
+)
 STYLED_BY = frozenset({"image", "stylesheet"})  # fonts say themselves whether they are loaded
 Answer = TypeVar("Answer")
 
@@ -42,12 +50,15 @@ class PageWatch:
     """The eyes on one page; `begin` starts a new story."""
 
     def __init__(self, page: Page, cdp: CDPSession, origin: str) -> None:
+        self.console = PageConsole(page)
         self._cdp = cdp
         self._page = page
         self._origin = origin
         self._documents = 0
         self._trouble: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._warnings: dict[tuple[WarningCode, str], None] = {}
+        self._refusals = Refusals()
+        self._reported: set[str] = set()
         self._styling: set[Request] = set()
         self._styled = asyncio.Event()
         page.on("crash", lambda _: self._end(PageCrashedError()))
@@ -58,6 +69,9 @@ class PageWatch:
         page.on("requestfailed", self._on_requestfailed)
         page.on("response", self._on_response)
         page.on("websocket", lambda socket: self._on_websocket(socket.url))
+        context = page.context
+        context.on("requestfailed", self._on_failed_beside)
+        page.on("close", lambda _: context.remove_listener("requestfailed", self._on_failed_beside))
 
     async def start(self) -> None:
         """Listen for documents too; a hash or a pushState makes none."""
@@ -72,6 +86,9 @@ class PageWatch:
         self._trouble = asyncio.get_running_loop().create_future()
         self._documents = 0
         self._warnings.clear()
+        self._refusals.clear()
+        self._reported.clear()
+        self.console.begin()
         self._styling.clear()
         self._styled.set()
 
@@ -103,7 +120,21 @@ class PageWatch:
 
     def warnings(self) -> tuple[StoryWarning, ...]:
         """Return what was noted since `begin`."""
-        return tuple(StoryWarning(code, text) for code, text in self._warnings)
+        refused = ((WarningCode.BLOCKED_REQUEST, line) for line in self._refusals.lines())
+        return tuple(StoryWarning(code, text) for code, text in (*self._warnings, *refused))
+
+    def note_report(self, url: str) -> None:
+        """Note what a policy of this story's documents or workers refused.
+
+        A request that was refused at a redirect is reported by its first address, and the driver
+        never says that it ended; it may also tell of the request after the report is here.
+        """
+        if len(self._reported) < MAX_REPORTED:
+            self._reported.add(url)
+        for request in [each for each in self._styling if shown_address(each.url) == url]:
+            self._on_requestend(request)
+        if not self._is_ours(url):
+            self._refusals.report(url)
 
     async def _explained(self, error: Error) -> None:
         """Give the event that explains a cut call the turn of the loop that it may be behind."""
@@ -136,12 +167,13 @@ class PageWatch:
             await dialog.dismiss()
 
     async def _on_popup(self, popup: Page) -> None:
-        self.warn(WarningCode.POPUP, _shown(popup.url))
+        is_refused = popup.url.startswith("chrome-error:")  # where it wanted to go is told besides
+        self.warn(WarningCode.POPUP, "to elsewhere" if is_refused else _shown(popup.url))
         with suppress(Error):
             await popup.close()
 
     def _on_request(self, request: Request) -> None:
-        if request.resource_type in STYLED_BY:
+        if request.resource_type in STYLED_BY and not self._is_reported(request.url):
             self._styling.add(request)
             self._styled.clear()
 
@@ -154,10 +186,24 @@ class PageWatch:
         self._on_requestend(request)
         if self._leaves(request):
             return  # told as what it is: the page went away, or the preview did not load
-        if not self._is_ours(request.url):
-            self.warn(WarningCode.BLOCKED_REQUEST, _shown(request.url))
-        elif "ERR_ABORTED" not in (request.failure or ""):  # the page changed its mind
-            self._warn_failed(str(request.failure), request.url)
+        failure = request.failure or ""
+        if failure.startswith(BEYOND):
+            self._warn_failed(failure, request.url)
+        elif not self._is_ours(request.url):
+            self._refusals.hear(request.url)
+        elif "ERR_ABORTED" not in failure:  # the page changed its mind
+            self._warn_failed(failure, request.url)
+
+    def _on_failed_beside(self, request: Request) -> None:
+        """Hear of what a window beside the page did: it is closed before it can say more."""
+        if not self._is_of_the_page(request) and not self._is_ours(request.url):
+            self._refusals.hear(request.url)
+
+    def _is_of_the_page(self, request: Request) -> bool:
+        try:
+            return request.frame.page == self._page
+        except Error:  # of a worker, or of a window that is not quite there yet
+            return False
 
     def _on_response(self, response: Response) -> None:
         if response.status >= BAD_STATUS and not response.url.endswith("/favicon.ico"):
@@ -175,7 +221,10 @@ class PageWatch:
 
     def _on_websocket(self, url: str) -> None:
         if not self._is_ours(url.replace("ws", "http", 1)):
-            self.warn(WarningCode.BLOCKED_REQUEST, _shown(url))
+            self._refusals.hear(url)
+
+    def _is_reported(self, url: str) -> bool:
+        return bool(self._reported) and shown_address(url) in self._reported
 
     def _is_ours(self, url: str) -> bool:
         return url.startswith((f"{self._origin}/", "data:", "blob:"))

@@ -1,28 +1,28 @@
 """Reads what the page says its stories ask for, without believing the shape of any of it."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from consumer.capture.verdict import plain
-from consumer.messages import (
-    MAX_STORIES,
+from consumer.messages import MAX_STORIES, StoryParameters, StoryWarning, WarningCode
+from consumer.parameter_values import (
+    MAX_FIELDS,
+    MAX_ITEMS,
+    MAX_LABEL,
+    MAX_NUMBER,
+    MAX_TEXT,
     Parameters,
-    ParameterValue,
-    Scalar,
-    StoryParameters,
-    StoryWarning,
-    Viewport,
-    WarningCode,
+    Value,
 )
 from storyshelf.bundle.index import MAX_ID_BYTES
-from storyshelf.bundle.parameters import KEYS
+from storyshelf.bundle.known_keys import KEYS
 from storyshelf.ids import StoryId
 
-MAX_TEXT = 200
-MAX_ITEMS = 50
+MAX_DEPTH = 4  # objects in each other: modes, a mode, its args, a style
+MAX_OF_A_STORY = 8_000  # bytes as JSON; five modes take 500
 MAX_FAILED = 40
 MAX_FAILED_TEXT = 500  # as the channel allows
-MAX_NUMBER = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,23 +55,28 @@ def _story(raw: object) -> StoryParameters | None:
 
 def _known(raw: object) -> Parameters:
     fields = raw if isinstance(raw, Mapping) else {}
-    return {key: _value(fields[key]) for key in KEYS if fields.get(key) is not None}
+    read = {key: _value(fields[key]) for key in KEYS if fields.get(key) is not None}
+    if len(json.dumps(read)) > MAX_OF_A_STORY and "modes" in read:
+        return read | {"modes": "[more than can be read]"}  # a text, which is told to its author
+    return read
 
 
-def _value(raw: object) -> ParameterValue:
-    if isinstance(raw, list):
-        return [
-            _viewport(each) if isinstance(each, Mapping) else _scalar(each)
-            for each in raw[:MAX_ITEMS]
-        ]
+def _value(raw: object, depth: int = MAX_DEPTH) -> Value:
+    """Read a value as deep as a mode's globals and args may be; what is deeper is left out."""
+    if depth > 0 and isinstance(raw, list):
+        return [_value(each, min(depth - 1, 1)) for each in raw[:MAX_ITEMS]]
+    if depth > 0 and isinstance(raw, Mapping):
+        return _fields(raw, depth)
     return _scalar(raw)
 
 
-def _viewport(raw: Mapping[object, object]) -> Viewport:
-    return {key: _scalar(raw.get(key)) for key in ("width", "height")}
+def _fields(raw: Mapping[object, object], depth: int) -> dict[str, Value]:
+    named = {plain(name, MAX_LABEL + 1): value for name, value in raw.items()}
+    fits = [(name, value) for name, value in named.items() if 0 < len(name) <= MAX_LABEL]
+    return {name: _value(value, depth - 1) for name, value in fits[:MAX_FIELDS]}
 
 
-def _scalar(raw: object) -> Scalar:
+def _scalar(raw: object) -> Value:
     if isinstance(raw, str):
         return plain(raw, MAX_TEXT)
     if isinstance(raw, bool):

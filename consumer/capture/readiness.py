@@ -1,13 +1,16 @@
 """Waits for the story: for Storybook's own word first, then until the page is at rest.
 
 There is no fixed sleep and no waiting for the network; the one timed wait is the story's own delay.
+What has come to rest is not waited for again until something moves it: while Storybook waits for
+animations that are over already, the page script brings the story to rest (its `ahead`).
 """
 
 from consumer.capture.deadline import CALL_S, Budget, CallDeadlineError
-from consumer.capture.framing import Frame, Measured, frame_of
+from consumer.capture.framing import Frame, Measured, frame_of, frame_of_viewport
 from consumer.capture.sitting import Sitting
 from consumer.capture.verdict import judge_late
 from consumer.messages import MAX_SIDE_PX, StoryError, WarningCode
+from storyshelf.bundle.look import Crop
 
 RENDER_S = 20.0  # until Storybook calls the story done
 EVIDENCE_S = 5.0  # kept of the time, for the picture of a story that did not end
@@ -92,7 +95,11 @@ async def frame(sitting: Sitting) -> tuple[Measured, Frame]:
     function = "() => window.__storyshelf__.framing.box()"
     raw = await sitting.page.ask(function, sitting.budget.at_most(CALL_S))
     measured = read_measured(raw, sitting)
-    return measured, frame_of(measured, sitting.order.scale)
+    match sitting.order.look.crop:
+        case Crop.CONTENT:
+            return measured, frame_of(measured, sitting.order.scale)
+        case Crop.VIEWPORT:
+            return measured, frame_of_viewport(measured, sitting.order.scale)
 
 
 def read_measured(raw: object, sitting: Sitting) -> Measured:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from consumer.capture.deadline import Budget
 from consumer.capture.story_page import Order, StoryPage
-from consumer.messages import Stage, StoryError, StoryWarning
+from consumer.messages import ConsoleLine, Stage, StoryError, StoryWarning
 
 OnStage = Callable[[Stage], Awaitable[None]]
 
@@ -30,3 +30,4 @@ class Picture:
     error: StoryError | None
     warnings: tuple[StoryWarning, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)
+    console: tuple[ConsoleLine, ...] = ()

@@ -9,8 +9,10 @@ from playwright.async_api import BrowserContext, CDPSession, Page
 from consumer.capture.deadline import CALL_S, Budget
 from consumer.capture.page_watch import PageWatch
 from consumer.capture.verdict import Report, read_report
+from storyshelf.bundle.look import ALWAYS, ColorScheme, ForcedColors, Look, Media, Motion
 from storyshelf.ids import StoryId
 
+WISH = "storyshelf-"  # before what the page script is asked for in the address
 LOAD_S = 20.0  # until the first byte of the preview: the bundle is on this machine
 
 
@@ -23,6 +25,7 @@ class Order:
     viewport_height_px: int
     scale: float
     delay_ms: int
+    look: Look = ALWAYS
 
 
 class StoryPage:
@@ -32,6 +35,7 @@ class StoryPage:
         self.watch = PageWatch(page, cdp, origin)
         self.page = page
         self.shown = 0  # stories so far
+        self._media = ALWAYS  # what the page was last told of media
         self._cdp = cdp
         self._origin = origin
 
@@ -74,9 +78,31 @@ class StoryPage:
         }
         await self.send("Emulation.setDeviceMetricsOverride", metrics, budget.at_most(CALL_S))
 
-    async def show(self, story_id: StoryId, budget: Budget) -> None:
-        """Load the preview with this story; returns when the document has begun."""
-        await self._go(f"?id={quote(story_id)}&viewMode=story", budget)
+    async def dress(self, look: Look, budget: Budget) -> None:
+        """Have the page's media be those of the look; what they are already costs nothing."""
+        if _media_of(look) == _media_of(self._media):
+            return
+        emulating = self.page.emulate_media(
+            media=look.media.value,
+            color_scheme=look.color_scheme.value,
+            reduced_motion=look.motion.value,
+            forced_colors=look.forced_colors.value,
+        )
+        await self.watch.call(emulating, budget.at_most(CALL_S), "setting the page's media")
+        # Both sessions' words are said again at a navigation, and the last one's count.
+        await self.send("Emulation.setEmulatedMedia", _emulated(look), budget.at_most(CALL_S))
+        self._media = look
+
+    async def show(self, order: Order, budget: Budget) -> None:
+        """Load the preview with this story; returns when the document has begun.
+
+        The look's globals and args travel in the address, where the page script finds them before
+        there is a preview; Storybook's own `globals=` and `args=` take few kinds of values.
+        """
+        look = order.look
+        asked = {"globals": look.globals, "args": look.args}
+        wishes = "".join(f"&{WISH}{name}={quote(said)}" for name, said in asked.items() if said)
+        await self._go(f"?id={quote(order.story_id)}&viewMode=story{wishes}", budget)
 
     async def show_nothing(self, budget: Budget) -> None:
         """Load the preview without a story."""
@@ -93,3 +119,17 @@ class StoryPage:
         url = f"{self._origin}/iframe.html{query}"
         going = self.page.goto(url, wait_until="commit", timeout=0)  # the watch holds the deadline
         await self.watch.call(going, limit_s, "loading the preview")
+
+
+def _media_of(look: Look) -> tuple[Media, ColorScheme, Motion, ForcedColors]:
+    return look.media, look.color_scheme, look.motion, look.forced_colors
+
+
+def _emulated(look: Look) -> dict[str, Any]:
+    features = {
+        "prefers-color-scheme": look.color_scheme,
+        "prefers-reduced-motion": look.motion,
+        "forced-colors": look.forced_colors,
+    }
+    told = [{"name": name, "value": value.value} for name, value in features.items()]
+    return {"media": "" if look.media is Media.SCREEN else look.media.value, "features": told}

@@ -4,7 +4,7 @@ from playwright.async_api import Error
 
 from consumer.capture.browser import LaunchedBrowser
 from consumer.capture.deadline import Budget, CallDeadlineError, OutOfTimeError
-from consumer.capture.page_pool import PagePool
+from consumer.capture.page_pool import PagePool, Place, UnknownPlaceError
 from consumer.capture.page_watch import NavigatedAwayError, PageCrashedError
 from consumer.capture.parameters import ReadParameters, read_parameters
 from consumer.capture.sitting import OnStage, Picture, Sitting
@@ -12,6 +12,7 @@ from consumer.capture.story_page import Order
 from consumer.capture.take_picture import take_picture
 from consumer.capture.verdict import MAX_MESSAGE, plain
 from consumer.messages import ErrorCode, Page, Stage, StoryError
+from consumer.refusals import Refusal
 from storyshelf.clock import Clock
 from storyshelf.errors import StoryshelfError
 
@@ -51,11 +52,12 @@ class Studio:
         self._browser = browser
         self._clock = clock
         self._pool: PagePool | None = None
+        self._sitting: Sitting | None = None
 
-    async def open(self, origin: str) -> None:
-        """Shoot the bundle at this origin from now on."""
+    async def open(self, origin: str, outlet_port: int | None = None) -> None:
+        """Shoot the bundle at this origin from now on; the outlet is its pages' only other way."""
         await self.close()
-        self._pool = PagePool(self._browser, origin)
+        self._pool = PagePool(self._browser, origin, outlet_port)
 
     async def close(self) -> None:
         """Let go of the open bundle."""
@@ -72,19 +74,29 @@ class Studio:
         budget = Budget.of_ms(self._clock, max(timeout_ms - RECOVERY_MS, timeout_ms / 2))
         before: Exception | None = None
         for attempt in range(1, ATTEMPTS + 1):
-            page = await pool.page(kind)
             try:
-                return await take_picture(Sitting(page, order, budget, on_stage))
+                page = await pool.page(kind, Place(order.look.locale, order.look.time_zone))
+            except UnknownPlaceError as error:
+                return Picture(b"", 0, 0, StoryError(ErrorCode.CONFIG_FAILED, str(error), ""))
+            try:
+                self._sitting = Sitting(page, order, budget, on_stage)
+                return await take_picture(self._sitting)
             except TROUBLE as error:
-                warnings = page.watch.warnings()
+                warnings, console = page.watch.warnings(), page.watch.console.lines()
                 await on_stage(Stage.RECOVERING)
                 await pool.discard(kind)
                 if attempt == ATTEMPTS or isinstance(error, HOPELESS):
                     is_short = isinstance(error, OutOfTimeError)  # what took the time tells more
                     told = before if before is not None and is_short else error
-                    return Picture(b"", 0, 0, _told(told), warnings)
+                    return Picture(b"", 0, 0, _told(told), warnings, console=console)
                 before = error
         raise AssertionError("the last attempt returns")
+
+    def note_refusal(self, refusal: Refusal) -> None:
+        """Note it with the story before the camera, unless a document of another one says it."""
+        sitting = self._sitting
+        if sitting is not None and refusal.story in {None, sitting.order.story_id}:
+            sitting.page.watch.note_report(refusal.url)
 
     async def read_stories(self, timeout_ms: int) -> ReadParameters:
         """Load the bundle once and read what its stories ask for."""

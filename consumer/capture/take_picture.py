@@ -32,15 +32,24 @@ async def take_picture(sitting: Sitting) -> Picture:
     error = error or await _judged(sitting)
     laps.done("shoot")
     header = read_header(shot.png)
-    warnings = sitting.page.watch.warnings()
-    return Picture(shot.png, header.width_px, header.height_px, error, warnings, laps.taken_ms)
+    watch = sitting.page.watch
+    return Picture(
+        png=shot.png,
+        width_px=header.width_px,
+        height_px=header.height_px,
+        error=error,
+        warnings=watch.warnings(),
+        timings_ms=laps.taken_ms,
+        console=watch.console.lines(),
+    )
 
 
 async def _open(sitting: Sitting) -> None:
     page, order, budget = sitting.page, sitting.order, sitting.budget
     await page.clean(budget)
     await page.resize(order, order.viewport_height_px, budget)
-    await page.show(order.story_id, budget)
+    await page.dress(order.look, budget)
+    await page.show(order, budget)
 
 
 async def _judged(sitting: Sitting) -> StoryError | None:

@@ -1,20 +1,33 @@
 """Capture one snapshot and come to its verdict: shoot, compare, confirm."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from consumer.capture.confirm import Conclusion, Confirmed, Seen, conclude, needs_second
 from consumer.death import Cause, ChildDiedError, Death
+from consumer.kinds.shelf import Shelf
 from consumer.kinds.stopwatch import Stopwatch
-from consumer.messages import Captured, Compared, CompareOptions, Ending, Faint, Page
-from consumer.supervisor import CaptureRequest, Child
+from consumer.messages import (
+    Captured,
+    Compared,
+    CompareOptions,
+    Ending,
+    FailureCode,
+    Faint,
+    Page,
+)
+from consumer.supervisor import CaptureRequest, Child, RequestFailedError
 from storyshelf.clock import Clock
 from storyshelf.diff.outcome import Outcome
 from storyshelf.diff.png import BadPngError, read_header
-from storyshelf.ids import BlobKey, EnvironmentId
+from storyshelf.errors import StoryshelfError
+from storyshelf.ids import BlobKey, EnvironmentId, StoryId
 from storyshelf.queue.job_kind import Work
 from storyshelf.snapshots.snapshot import (
     CaptureError,
+    ConsoleLine,
     Diff,
     Notice,
     Picture,
@@ -25,6 +38,8 @@ from storyshelf.snapshots.snapshot import (
     Verdict,
 )
 from storyshelf.storage.blobs import Blobs, MissingBlobError, key_of
+
+OF_A_STORY = frozenset({FailureCode.TOO_LARGE, FailureCode.INTERNAL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +68,15 @@ class Photographer:
     """Captures snapshots with a child it is lent."""
 
     def __init__(
-        self, blobs: Blobs, clock: Clock, environment: EnvironmentId, timeout_ms: int
+        self,
+        blobs: Blobs,
+        clock: Clock,
+        environment: EnvironmentId,
+        timeout_ms: int,
+        shelf: Shelf | None = None,
     ) -> None:
         self._blobs = blobs
+        self._shelf = shelf or Shelf(blobs, clock)
         self._clock = clock
         self.environment = environment
         self._timeout_ms = timeout_ms
@@ -75,6 +96,10 @@ class Photographer:
 
     async def _find(self, commission: "_Commission") -> Finding:
         first = await self._shoot(commission, Page.SHARED)
+        with _blamed_on(commission.snapshot.key.story_id):
+            return await self._judged(commission, first)
+
+    async def _judged(self, commission: "_Commission", first: Shot) -> Finding:
         if first.captured.ending is Ending.ERRORED or first.key is None:
             return _errored(first)
         baseline = commission.snapshot.baseline_image
@@ -135,9 +160,13 @@ class Photographer:
             delay_ms=snapshot.options.delay_ms,
             page=page,
             timeout_ms=self._timeout_ms + snapshot.options.delay_ms,
+            look=snapshot.options.look,
         )
         began = self._clock.monotonic()
-        captured = await child.capture(wanted, work.touch)
+        try:
+            captured = await child.capture(wanted, work.touch)
+        except RequestFailedError as failed:
+            raise _laid_on_its_story(child, snapshot, failed) from failed
         took_ms = round((self._clock.monotonic() - began) * 1000)
         work.touch()
         return Shot(captured, self._checked_key(child, captured), took_ms)
@@ -190,9 +219,10 @@ class Photographer:
     async def _stored(self, commission: "_Commission", finding: Finding) -> SnapshotResult:
         captured, compared = finding.shot.captured, finding.compared
         with commission.watch.step("store"):
-            mask = await self._mask(compared)
-            picture = await self._picture(finding.shot)
-            frames = [await self._picture(shot) for shot in finding.frames]
+            touch = commission.work.touch
+            mask = await self._mask(compared, touch)
+            picture = await self._picture(finding.shot, touch)
+            frames = [await self._picture(shot, touch) for shot in finding.frames]
         return SnapshotResult(
             id=commission.snapshot.id,
             verdict=finding.verdict,
@@ -207,19 +237,22 @@ class Photographer:
             error=_error(captured),
             warnings=(*finding.warnings, *(Notice(w.code, w.text) for w in captured.warnings)),
             timings_ms={**captured.timings_ms, **commission.watch.taken_ms},
+            console=tuple(ConsoleLine(line.level, line.text) for line in captured.console),
         )
 
-    async def _mask(self, compared: Compared | None) -> StoredMask | None:
+    async def _mask(
+        self, compared: Compared | None, touch: Callable[[], None]
+    ) -> StoredMask | None:
         if compared is None or not compared.mask:
             return None
-        return StoredMask(await self._blobs.put(compared.mask), len(compared.mask))
+        return StoredMask(await self._shelf.put(compared.mask, touch), len(compared.mask))
 
-    async def _picture(self, shot: Shot) -> Picture | None:
+    async def _picture(self, shot: Shot, touch: Callable[[], None]) -> Picture | None:
         """Store the browser's own bytes, never re-encoded: only so can the next equal them."""
         if shot.key is None:
             return None
         png = shot.captured.png
-        await self._blobs.put(png)
+        await self._shelf.put(png, touch)
         return Picture(shot.key, len(png), shot.captured.width_px, shot.captured.height_px)
 
 
@@ -243,8 +276,22 @@ class _Suspicion:
     compared: Compared
 
 
+@contextmanager
+def _blamed_on(story: StoryId) -> Iterator[None]:
+    """Lay a death between two requests on the story: its page is still open, its picture compared.
+
+    A story that hoards memory is often found out just after it was photographed.
+    """
+    try:
+        yield
+    except ChildDiedError as died:
+        if died.story is not None:
+            raise
+        raise ChildDiedError(Cause(died.how, died.detail), story) from died
+
+
 def crashed(
-    snapshot: PlannedSnapshot, died: ChildDiedError, environment: EnvironmentId
+    snapshot: PlannedSnapshot, last_death: str, environment: EnvironmentId
 ) -> SnapshotResult:
     """Return the result of a story on which the browser's process died twice."""
     return SnapshotResult(
@@ -254,7 +301,7 @@ def crashed(
         pixels=Pixels.DIFFERENT,
         environment_id=environment,
         duration_ms=0,
-        error=CaptureError("page_crashed", f"The browser's process died: {died.detail}"),
+        error=CaptureError("page_crashed", last_death),
     )
 
 
@@ -322,6 +369,17 @@ def _diff(compared: Compared) -> Diff:
         mask_x=compared.mask_x,
         mask_y=compared.mask_y,
     )
+
+
+def _laid_on_its_story(
+    child: Child, snapshot: PlannedSnapshot, failed: RequestFailedError
+) -> StoryshelfError:
+    """Count against a story what its rendering brought about; the others get another child."""
+    if failed.code not in OF_A_STORY:
+        return failed
+    cause = Cause(Death.EXIT, f"it gave the story up: {failed.message}")
+    child.condemn(cause)
+    return ChildDiedError(cause, snapshot.key.story_id)
 
 
 def _violated(child: Child, captured: Captured, problem: str) -> ChildDiedError:

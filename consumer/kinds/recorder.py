@@ -48,7 +48,8 @@ class Recorder:
     async def count_crash(self, snapshot_id: SnapshotId) -> None:
         """Write that a child died on this snapshot, with what waits."""
         results, self._waiting = self._waiting, []
-        await self._work.record(lambda tx: self._with_crash(tx, snapshot_id, results))
+        write = self._work.record if results else self._work.note  # a crash alone is no result
+        await write(lambda tx: self._with_crash(tx, snapshot_id, results))
 
     async def _with_crash(
         self, tx: Tx, snapshot_id: SnapshotId, results: Sequence[SnapshotResult]

@@ -1,4 +1,4 @@
-"""The HTTP API, one module a resource; its shapes are in `schemas`.
+"""The HTTP API, one module a resource; its shapes are in `requests` and `schemas`.
 
 Every request may be sent twice: an upload is found again by its idempotency key, what is cancelled
 or sealed already is answered as it is, and a decision names what the reviewer saw. A body with an

@@ -5,14 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from storyshelf.api.schemas import (
-    BuildOut,
-    BuildPage,
-    CancelBuild,
-    Decide,
-    DecidedBuild,
-    OneBuild,
-)
+from storyshelf.api.requests import CancelBuild, Decide
+from storyshelf.api.schemas import BuildOut, BuildPage, DecidedBuild, OneBuild
+from storyshelf.auth.permissions import Action
 from storyshelf.builds import store
 from storyshelf.builds.build import Build, BuildState
 from storyshelf.builds.cancel_build import Cancel, cancel_build
@@ -22,12 +17,17 @@ from storyshelf.ids import SnapshotId
 from storyshelf.projects.project import Project
 from storyshelf.review import read
 from storyshelf.review.decide import Seen, decide, decide_all
-from storyshelf.web.caller import CallerFirst, WithBuild, WithCaller, WithParts, WithProject
+from storyshelf.web.caller import CallerFirst, WithBuild, WithCaller, WithParts, WithProject, needs
 from storyshelf.web.links import Links
-from storyshelf.web.paging import PageQuery, cursor_of, parse_cursor
+from storyshelf.web.paging import PageQuery, cursor_of, page_of, parse_cursor
 from storyshelf.wiring import Parts
 
-router = APIRouter(prefix="/projects/{slug}/builds", tags=["builds"], route_class=CallerFirst)
+router = APIRouter(
+    prefix="/projects/{slug}/builds",
+    tags=["builds"],
+    route_class=CallerFirst,
+    dependencies=[needs(Action.VIEW)],
+)
 
 
 class BuildQuery(PageQuery):
@@ -50,8 +50,8 @@ class NothingToDecideError(BadInputError):
 async def build_out(parts: Parts, project: Project, build: Build) -> BuildOut:
     """Return a build with its progress, as every route that touches one answers."""
     async with parts.db.transaction() as tx:
-        view = await read.build_view(tx, build, parts.clock.now())
-    return BuildOut.of(view, Links(parts.public_url).build(project.slug, build.number))
+        view = await read.build_view(tx, build)
+    return BuildOut.of(view, Links(parts.public_url), project.slug)
 
 
 @router.get("")
@@ -67,14 +67,11 @@ async def list_builds(
         before = int(number)
     wanted = store.BuildFilter(shown.branch, shown.state)
     async with parts.db.transaction() as tx:
-        builds = await store.page(tx, project.id, wanted, before=before, limit=shown.limit + 1)
-        views = await read.build_views(tx, builds[: shown.limit])
+        found = await store.page(tx, project.id, wanted, before=before, limit=shown.limit + 1)
+        here, more = page_of(found, shown.limit, lambda build: cursor_of(build.number))
+        views = await read.build_views(tx, here)
     links = Links(parts.public_url)
-    has_more = len(builds) > shown.limit
-    return BuildPage(
-        items=[BuildOut.of(view, links.build(project.slug, view.build.number)) for view in views],
-        next=cursor_of(views[-1].build.number) if has_more else None,
-    )
+    return BuildPage(items=[BuildOut.of(view, links, project.slug) for view in views], next=more)
 
 
 @router.get("/{number}")
@@ -83,7 +80,7 @@ async def show_build(project: WithProject, build: WithBuild, parts: WithParts) -
     return OneBuild(build=await build_out(parts, project, build))
 
 
-@router.post("/{number}/cancel")
+@router.post("/{number}/cancel", dependencies=[needs(Action.RUN)])
 async def cancel(
     project: WithProject,
     build: WithBuild,
@@ -98,7 +95,7 @@ async def cancel(
     return OneBuild(build=await build_out(parts, project, cancelled))
 
 
-@router.post("/{number}/capture-again")
+@router.post("/{number}/capture-again", dependencies=[needs(Action.RUN)])
 async def again(
     project: WithProject, build: WithBuild, caller: WithCaller, parts: WithParts
 ) -> OneBuild:
@@ -107,7 +104,7 @@ async def again(
     return OneBuild(build=await build_out(parts, project, queued))
 
 
-@router.post("/{number}/decisions")
+@router.post("/{number}/decisions", dependencies=[needs(Action.DECIDE)])
 async def decide_snapshots(
     project: WithProject, build: WithBuild, caller: WithCaller, parts: WithParts, body: Decide
 ) -> DecidedBuild:
@@ -115,9 +112,9 @@ async def decide_snapshots(
     if body.all == bool(body.snapshots):
         raise NothingToDecideError
     if body.all:
-        decided = await decide_all(parts.db, build.id, body.decision, caller.actor)
+        decided = await decide_all(parts.db, build.id, body.decision, caller)
     else:
         seen = [Seen(SnapshotId(one.id), one.seen) for one in body.snapshots]
-        decided = await decide(parts.db, build.id, seen, body.decision, caller.actor)
+        decided = await decide(parts.db, build.id, seen, body.decision, caller)
     shown = await build_out(parts, project, decided.build)
     return DecidedBuild(build=shown, decided=decided.number)

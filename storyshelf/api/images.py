@@ -2,11 +2,17 @@
 
 from fastapi import APIRouter, Request, Response
 
+from storyshelf.auth.permissions import Action
 from storyshelf.ids import BlobKey
-from storyshelf.web.caller import CallerFirst, WithParts, WithProject
+from storyshelf.web.caller import CallerFirst, WithParts, WithProject, needs
 from storyshelf.web.images import image_answer
 
-router = APIRouter(prefix="/projects/{slug}/images", tags=["images"], route_class=CallerFirst)
+router = APIRouter(
+    prefix="/projects/{slug}/images",
+    tags=["images"],
+    route_class=CallerFirst,
+    dependencies=[needs(Action.VIEW)],
+)
 
 
 @router.get("/{sha256}", response_class=Response, responses={200: {"content": {"image/png": {}}}})

@@ -1,68 +1,17 @@
-"""The JSON that the API takes and gives."""
+"""The JSON that the API gives; what it takes is in `requests`."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, FailFast, Field
+from pydantic import BaseModel
 
 from storyshelf.review.read import BuildView, Progress, ShardView, SnapshotView
 from storyshelf.shards.eta import Eta
 from storyshelf.snapshots.counts import Counts
 from storyshelf.snapshots.decision import Decision
 from storyshelf.snapshots.snapshot import Verdict
-
-MAX_DECISIONS = 5_000  # in one request; `all` decides any number
-
-
-class In(BaseModel):
-    """A body; what is not known here is refused, so that a typing error cannot pass in silence.
-
-    A list fails at its first wrong item: an error for each of a million would fill the memory.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class ManifestEntry(In):
-    """One file of a bundle; parsed with its own errors by `bundle.manifest`."""
-
-    path: str
-    sha256: str
-    size: int
-
-
-class OpenBuild(In):
-    """What opens a build."""
-
-    idempotency_key: Annotated[str, Field(min_length=8, max_length=128)]
-    commit: Annotated[str, Field(min_length=1, max_length=200)]
-    branch: Annotated[str, Field(min_length=1, max_length=500)]
-    message: Annotated[str | None, Field(max_length=10_000)] = None
-    author: Annotated[str | None, Field(max_length=500)] = None
-    files: Annotated[list[ManifestEntry], FailFast()]
-    cancel_older: bool | None = None
-
-
-class CancelBuild(In):
-    """Why a build is cancelled."""
-
-    reason: Annotated[str | None, Field(max_length=1_000)] = None
-
-
-class SeenSnapshot(In):
-    """A snapshot, with the decision the reviewer saw on it."""
-
-    id: int
-    seen: Decision
-
-
-class Decide(In):
-    """A decision on named snapshots, or on all that still wait for one."""
-
-    decision: Decision
-    snapshots: Annotated[list[SeenSnapshot], Field(max_length=MAX_DECISIONS), FailFast()] = []
-    all: bool = False
+from storyshelf.web.links import Links
 
 
 class LimitsOut(BaseModel):
@@ -90,23 +39,39 @@ class EtaOut(BaseModel):
     likely: float
     high: float
 
+    @classmethod
+    def of(cls, eta: Eta) -> "EtaOut":
+        """Return what is shown of it."""
+        return cls(low=eta.low_s, likely=eta.likely_s, high=eta.high_s)
+
 
 class ProgressOut(BaseModel):
-    """How far the captures are."""
+    """How far the captures are; pace and time left are as of `sampled_at`."""
 
     done: int
     total: int
     rate_per_s: float | None = None
     eta_s: EtaOut | None = None
+    sampled_at: datetime | None = None
 
     @classmethod
     def of(cls, progress: Progress) -> "ProgressOut":
         """Return what is shown of it."""
         eta: Eta | None = progress.eta
-        if eta is None:
-            return cls(done=progress.done, total=progress.total)
-        left = EtaOut(low=eta.low_s, likely=eta.likely_s, high=eta.high_s)
-        return cls(done=progress.done, total=progress.total, rate_per_s=eta.rate_per_s, eta_s=left)
+        return cls(
+            done=progress.done,
+            total=progress.total,
+            rate_per_s=None if eta is None else eta.rate_per_s,
+            eta_s=None if eta is None else EtaOut.of(eta),
+            sampled_at=progress.sampled_at,
+        )
+
+
+class ObstacleOut(BaseModel):
+    """What a build waits for that no consumer does at the moment; lists do not tell it."""
+
+    what: str
+    next_step: str
 
 
 class CountsOut(BaseModel):
@@ -140,6 +105,7 @@ class BuildOut(BaseModel):
 
     number: int
     url: str
+    storybook_url: str | None
     state: str
     state_reason: str | None
     branch: str
@@ -156,14 +122,18 @@ class BuildOut(BaseModel):
     progress: ProgressOut
     rule: str | None
     environment: str | None
+    waits_for: ObstacleOut | None
+    planned_again: str | None
+    warnings: Sequence[str]  # of the Storybook as a whole
 
     @classmethod
-    def of(cls, view: BuildView, url: str) -> "BuildOut":
+    def of(cls, view: BuildView, links: Links, slug: str) -> "BuildOut":
         """Return what is shown of it."""
         build = view.build
         return cls(
             number=build.number,
-            url=url,
+            url=links.build(slug, build.number),
+            storybook_url=links.storybook(slug, build.number) if build.sealed_at else None,
             state=build.state,
             state_reason=build.state_reason,
             branch=build.branch,
@@ -180,6 +150,9 @@ class BuildOut(BaseModel):
             progress=ProgressOut.of(view.progress),
             rule=build.rule,
             environment=build.environment_id,
+            waits_for=_waits_for(view),
+            planned_again=build.replan_reason,
+            warnings=build.warnings,
         )
 
 
@@ -243,6 +216,13 @@ class NoticeOut(BaseModel):
     text: str
 
 
+class ConsoleLineOut(BaseModel):
+    """What a story wrote to the browser's console."""
+
+    level: str
+    text: str
+
+
 class SnapshotOut(BaseModel):
     """A snapshot."""
 
@@ -263,6 +243,7 @@ class SnapshotOut(BaseModel):
     baseline_reason: str
     error: ErrorOut | None
     warnings: Sequence[NoticeOut]
+    console: Sequence[ConsoleLineOut]
     diff: DiffOut | None
     width_px: int | None
     height_px: int | None
@@ -290,6 +271,7 @@ class SnapshotOut(BaseModel):
             baseline_reason=view.baseline_reason,
             error=None if view.error is None else ErrorOut(**view.error),
             warnings=[NoticeOut(**warning) for warning in view.warnings],
+            console=[ConsoleLineOut(**line) for line in view.console],
             diff=None if view.diff is None else _diff(view.diff, view.mask),
             width_px=view.width_px,
             height_px=view.height_px,
@@ -340,6 +322,12 @@ class ShardList(BaseModel):
 
     items: Sequence[ShardOut]
     next: None = None
+
+
+def _waits_for(view: BuildView) -> ObstacleOut | None:
+    if view.obstacle is None:
+        return None
+    return ObstacleOut(what=view.obstacle.what, next_step=view.obstacle.next_step)
 
 
 def _baseline(view: SnapshotView) -> BaselineOut | None:

@@ -4,14 +4,18 @@ from fastapi import APIRouter
 
 from storyshelf.api.builds import build_out
 from storyshelf.api.schemas import OneBuild, ShardList, ShardOut
+from storyshelf.auth.permissions import Action
 from storyshelf.builds import store
 from storyshelf.builds.capture_again import cancel_shard, retry_shard
 from storyshelf.review import read
-from storyshelf.web.caller import CallerFirst, WithBuild, WithCaller, WithParts, WithProject
+from storyshelf.web.caller import CallerFirst, WithBuild, WithCaller, WithParts, WithProject, needs
 from storyshelf.web.numbers import Number
 
 router = APIRouter(
-    prefix="/projects/{slug}/builds/{number}/shards", tags=["shards"], route_class=CallerFirst
+    prefix="/projects/{slug}/builds/{number}/shards",
+    tags=["shards"],
+    route_class=CallerFirst,
+    dependencies=[needs(Action.VIEW)],
 )
 
 
@@ -23,7 +27,7 @@ async def list_shards(build: WithBuild, parts: WithParts) -> ShardList:
     return ShardList(items=[ShardOut.of(view, build.environment_id) for view in views])
 
 
-@router.post("/{shard}/retry")
+@router.post("/{shard}/retry", dependencies=[needs(Action.RUN)])
 async def retry(
     shard: Number, project: WithProject, build: WithBuild, caller: WithCaller, parts: WithParts
 ) -> OneBuild:
@@ -32,7 +36,7 @@ async def retry(
     return OneBuild(build=await build_out(parts, project, capturing))
 
 
-@router.post("/{shard}/cancel")
+@router.post("/{shard}/cancel", dependencies=[needs(Action.RUN)])
 async def cancel(
     shard: Number, project: WithProject, build: WithBuild, caller: WithCaller, parts: WithParts
 ) -> OneBuild:

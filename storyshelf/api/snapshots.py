@@ -5,17 +5,22 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from storyshelf.api.schemas import SnapshotOut, SnapshotPage
+from storyshelf.auth.permissions import Action
 from storyshelf.ids import SnapshotId
-from storyshelf.review import read
-from storyshelf.review.read import SnapshotFilter
+from storyshelf.review import read, strip
+from storyshelf.review.strip import Place
+from storyshelf.snapshots.among import Among
 from storyshelf.snapshots.snapshot import Verdict
-from storyshelf.web.caller import CallerFirst, WithBuild, WithParts, WithProject
+from storyshelf.web.caller import CallerFirst, WithBuild, WithParts, WithProject, needs
 from storyshelf.web.links import Links
 from storyshelf.web.numbers import BigId
-from storyshelf.web.paging import PageQuery, cursor_of, parse_cursor
+from storyshelf.web.paging import PageQuery, cursor_of, page_of, parse_cursor
 
 router = APIRouter(
-    prefix="/projects/{slug}/builds/{number}/snapshots", tags=["snapshots"], route_class=CallerFirst
+    prefix="/projects/{slug}/builds/{number}/snapshots",
+    tags=["snapshots"],
+    route_class=CallerFirst,
+    dependencies=[needs(Action.VIEW)],
 )
 
 
@@ -36,19 +41,17 @@ async def list_snapshots(
     after = None
     if shown.after is not None:
         title, last = parse_cursor(shown.after, str, int)
-        after = (str(title), SnapshotId(int(last)))
+        after = Place(str(title), SnapshotId(int(last)))
     async with parts.db.transaction() as tx:
-        views = await read.snapshot_page(
-            tx, build, SnapshotFilter(shown.verdict, after), shown.limit + 1
-        )
+        views = await strip.page(tx, build, Among(shown.verdict), shown.limit + 1, after=after)
     links = Links(parts.public_url)
-    page, has_more = views[: shown.limit], len(views) > shown.limit
+    page, more = page_of(views, shown.limit, lambda view: cursor_of(view.title, view.id))
     return SnapshotPage(
         items=[
             SnapshotOut.of(view, links.snapshot(project.slug, build.number, view.id))
             for view in page
         ],
-        next=cursor_of(page[-1].title, page[-1].id) if has_more else None,
+        next=more,
     )
 
 

@@ -1,10 +1,11 @@
 """All SQL of audit events."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import insert
+from sqlalchemy import insert, select, tuple_
 
 from storyshelf.db.engine import Tx
 from storyshelf.db.tables import AuditEventRow
@@ -33,3 +34,48 @@ async def record(tx: Tx, event: Event) -> None:
             detail=dict(event.detail),
         )
     )
+
+
+@dataclass(frozen=True, slots=True)
+class KeptEvent:
+    """An event with its place in the order of what happened."""
+
+    id: int
+    at: datetime
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Which events a list shows: of a project, or of none; texts are parts of actor and action."""
+
+    project_id: ProjectId | None
+    actor: str = ""
+    action: str = ""
+
+
+async def page(
+    tx: Tx, shown: EventFilter, *, before: tuple[datetime, int] | None, limit: int
+) -> Sequence[KeptEvent]:
+    """Return events, the latest first, from before the given time and id."""
+    wanted = [AuditEventRow.project_id == shown.project_id]  # of None it becomes IS NULL
+    if shown.actor:
+        wanted.append(AuditEventRow.actor.icontains(shown.actor, autoescape=True))
+    if shown.action:
+        wanted.append(AuditEventRow.action.icontains(shown.action, autoescape=True))
+    if before is not None:
+        wanted.append(tuple_(AuditEventRow.at, AuditEventRow.id) < before)
+    rows = await tx.execute(
+        select(AuditEventRow)
+        .where(*wanted)
+        .order_by(AuditEventRow.at.desc(), AuditEventRow.id.desc())
+        .limit(limit)
+    )
+    return [
+        KeptEvent(
+            row.id,
+            row.at,
+            Event(row.actor, row.action, row.project_id, row.build_id, row.detail),
+        )
+        for row in rows
+    ]

@@ -1,11 +1,13 @@
 """A build: its states, where it may go from each, and the errors about it."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from storyshelf.errors import BadInputError, ConflictError, NotFoundError
 from storyshelf.ids import BuildId, EnvironmentId, JobId, ProjectId
+from storyshelf.queue.job import Trace
 
 
 class BuildState(StrEnum):
@@ -42,7 +44,7 @@ NEXT_STATES: dict[BuildState, frozenset[BuildState]] = {
     BuildState.UPLOADING: frozenset({BuildState.QUEUED, BuildState.CANCELLED, BuildState.SKIPPED}),
     BuildState.QUEUED: frozenset({BuildState.PLANNING}) | _ENDS_EARLY,
     BuildState.PLANNING: frozenset({BuildState.CAPTURING}) | _ENDS_EARLY,
-    BuildState.CAPTURING: _VERDICTS | _ENDS_EARLY,
+    BuildState.CAPTURING: _VERDICTS | _ENDS_EARLY | {BuildState.QUEUED},  # see `plan_again`
     BuildState.PASSED: frozenset(),
     BuildState.PENDING: frozenset({BuildState.ACCEPTED, BuildState.DENIED}),
     BuildState.ACCEPTED: frozenset({BuildState.PENDING, BuildState.DENIED}),
@@ -56,6 +58,21 @@ NEXT_STATES: dict[BuildState, frozenset[BuildState]] = {
 UNENDED = frozenset(
     {BuildState.UPLOADING, BuildState.QUEUED, BuildState.PLANNING, BuildState.CAPTURING}
 )
+CAPTURED_AGAIN = frozenset(  # by whoever asks for it
+    state for state, to in NEXT_STATES.items() if state not in UNENDED and BuildState.QUEUED in to
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CiRun:
+    """The run of CI that a build was made by; None for what is not known of it."""
+
+    provider: str | None = None
+    event: str | None = None
+    run_url: str | None = None
+    repository: str | None = None
+    base_branch: str | None = None
+    is_fork: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +100,19 @@ class Build:
     sealed_at: datetime | None
     planned_at: datetime | None
     ended_at: datetime | None
+    pull_request: int | None = None
+    ci: CiRun = field(default_factory=CiRun)
+    deleted_ancestor: int | None = None  # the number of what it was compared with, once it is gone
+    request_id: str | None = None  # of the request that opened it
+    traceparent: str | None = None
+    replans: int = 0  # since somebody last had it captured
+    replan_reason: str | None = None
+    warnings: Sequence[str] = ()  # what planning has to say of the bundle as a whole
+
+    @property
+    def trace(self) -> Trace:
+        """Return what its jobs are found by in the logs."""
+        return Trace(self.request_id, self.traceparent)
 
     @property
     def has_ended(self) -> bool:
@@ -106,6 +136,17 @@ class NoSuchBuildError(NotFoundError):
         )
 
 
+class BuildGoneError(NotFoundError):
+    """The build was deleted after the request had found it."""
+
+    def __init__(self, build_id: BuildId) -> None:
+        super().__init__(
+            "The build was deleted",
+            where=f"build id {build_id}",
+            next_step="The project's page lists the builds that it has.",
+        )
+
+
 class BuildMovedError(ConflictError):
     """The build is no longer where the request found it."""
 
@@ -114,6 +155,17 @@ class BuildMovedError(ConflictError):
             f"A build that is {build.state} cannot become {wanted}",
             where=f"build {build.number}",
             next_step=f"Look at the build again; only one that is {_states_before(wanted)} can.",
+        )
+
+
+class NotOverError(ConflictError):
+    """A build that is under way cannot be captured again yet."""
+
+    def __init__(self, build: Build) -> None:
+        super().__init__(
+            f"The build is still {build.state}",
+            where=f"build {build.number}",
+            next_step="Wait until it has ended, or cancel it first.",
         )
 
 
@@ -169,7 +221,8 @@ class NothingToRetryError(ConflictError):
         super().__init__(
             f"The shard cannot be retried: {problem}",
             where=f"build {number}, shard {shard}",
-            next_step="Only a failed or cancelled shard of a failed build can; see its state.",
+            next_step="Only a failed or cancelled shard can, of a build that failed or that is "
+            "captured still; see the states of both.",
         )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from storyshelf.audit import store as audit
-from storyshelf.builds import store
+from storyshelf.builds import moving, store, watch_store
 from storyshelf.builds.build import Build, BuildMovedError, BuildState
 from storyshelf.db.engine import Database
 from storyshelf.ids import BuildId
@@ -34,7 +34,7 @@ async def cancel_build(db: Database, kinds: JobKinds, build_id: BuildId, why: Ca
             return build
         if build.has_ended:
             raise BuildMovedError(build, BuildState.CANCELLED)
-        cancelled = await store.move(
+        cancelled = await moving.move(
             tx,
             build,
             BuildState.CANCELLED,
@@ -47,7 +47,7 @@ async def cancel_build(db: Database, kinds: JobKinds, build_id: BuildId, why: Ca
             why.actor, "build.cancel", build.project_id, build.id, {"reason": why.reason}
         )
         await audit.record(tx, event)
-    await _cancel_jobs(db, kinds, cancelled)
+    await cancel_left_behind(db, kinds, cancelled)
     return cancelled
 
 
@@ -66,12 +66,13 @@ async def cancel_older(db: Database, kinds: JobKinds, build: Build) -> None:
 async def sweep_cancelled(db: Database, kinds: JobKinds) -> None:
     """Cancel what a crash left of builds that moved on: the second step, repeated."""
     async with db.transaction() as tx:
-        builds = await store.left_running(tx, SWEEP_LIMIT)
+        builds = await watch_store.left_running(tx, SWEEP_LIMIT)
     for build in builds:
-        await _cancel_jobs(db, kinds, build)
+        await cancel_left_behind(db, kinds, build)
 
 
-async def _cancel_jobs(db: Database, kinds: JobKinds, build: Build) -> None:
+async def cancel_left_behind(db: Database, kinds: JobKinds, build: Build) -> None:
+    """Cancel the jobs of a build's generations before this one, with their shards."""
     async with db.transaction() as tx:
         jobs = await queue.cancel_build_jobs(tx, build.id, older_than_generation=build.generation)
         await kinds.ended(tx, jobs, Outcome.CANCELLED, CANCELLED)

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from storyshelf.builds import store
+from storyshelf.builds import moving, store
 from storyshelf.builds.build import Build, BuildState
 from storyshelf.db.engine import Database
 
@@ -16,5 +16,5 @@ async def expire_uploads(db: Database, after: timedelta) -> tuple[Build, ...]:
     async with db.transaction() as tx:
         stale = await store.stale_uploads(tx, after, LIMIT)
         return tuple(
-            [await store.move(tx, b, BuildState.CANCELLED, state_reason=reason) for b in stale]
+            [await moving.move(tx, b, BuildState.CANCELLED, state_reason=reason) for b in stale]
         )

@@ -1,6 +1,6 @@
 """End a build: count what it has, reduce it to a state."""
 
-from storyshelf.builds import shard_store, store
+from storyshelf.builds import moving, shard_store, store
 from storyshelf.builds.build import BuildState
 from storyshelf.builds.jobs import BuildPayload
 from storyshelf.builds.reduce import reduce
@@ -17,4 +17,4 @@ async def finalise(tx: Tx, payload: BuildPayload) -> None:
         await snapshots.counts(tx, build.id, build.planned_generation),
         await shard_store.count_unsuccessful(tx, build.id, build.generation),
     )
-    await store.move(tx, build, ended.state, state_reason=ended.reason)
+    await moving.move(tx, build, ended.state, state_reason=ended.reason)

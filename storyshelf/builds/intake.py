@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from storyshelf.builds import store
+from storyshelf.builds import moving, store
 from storyshelf.builds.build import (
     Build,
     BuildState,
@@ -49,8 +49,9 @@ async def open_build(db: Database, project: Project, new: NewBuild, manifest: Ma
             await _require_same(tx, known, new, manifest.files)
             return Opened(known, await store.missing_files(tx, known), was_there=True)
         number = await projects.take_build_number(tx, project.id)
-        build = await store.add(tx, project.id, number, new)
+        build = await moving.add(tx, project.id, number, new)
         await store.add_files(tx, build.id, manifest.files)
+        await blob_rows.use_again(tx, build.id)  # what is not missing now must not be swept later
         return Opened(build, await store.missing_files(tx, build), was_there=False)
 
 
@@ -70,7 +71,8 @@ async def receive_file(
 ) -> None:
     """Store one file of the manifest, whole and checked or not at all.
 
-    Raises NotUploadingError, NotInManifestError, WrongContentError.
+    Raises NotUploadingError, NotInManifestError, WrongContentError, and BuildGoneError when it
+    was deleted meanwhile.
     """
     async with db.transaction() as tx:
         size_bytes = await store.file_size(tx, build.id, key)
@@ -80,6 +82,7 @@ async def receive_file(
         raise NotUploadingError(build)
     await blobs.receive(key, size_bytes, chunks)
     async with db.transaction() as tx:  # after the sync: a row that names a blob can be believed
+        await store.hold(tx, build.id)
         await blob_rows.remember(tx, build.project_id, {key: size_bytes})
 
 
@@ -104,7 +107,7 @@ async def seal(db: Database, blobs: Blobs, build: Build) -> Build:
         if locked.state is not BuildState.UPLOADING:
             return _sealed(locked)
         await _require_whole(tx, locked)
-        sealed = await store.seal(tx, locked)
+        sealed = await moving.seal(tx, locked)
         (job_id,) = await queue.enqueue(tx, [plan_job(sealed)])
         await store.set_plan_job(tx, sealed.id, job_id)
         return sealed
@@ -136,4 +139,4 @@ async def _refuse(db: Database, build: Build, error: BadInputError) -> None:
     async with db.transaction() as tx:
         locked = await store.lock(tx, build.id)
         if locked.state is BuildState.UPLOADING:
-            await store.move(tx, locked, BuildState.CANCELLED, state_reason=str(error))
+            await moving.move(tx, locked, BuildState.CANCELLED, state_reason=str(error))

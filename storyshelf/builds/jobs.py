@@ -5,7 +5,7 @@ from typing import Any
 
 from storyshelf.builds.build import Build
 from storyshelf.ids import BuildId, ShardId
-from storyshelf.queue.job import MalformedPayloadError, NewJob, Payload
+from storyshelf.queue.job import MalformedPayloadError, NewJob, Payload, Priority
 
 PLAN = "plan"
 CAPTURE = "capture"
@@ -56,6 +56,11 @@ def finalise_job(build: Build) -> NewJob:
     )
 
 
+def for_somebody(job: NewJob) -> NewJob:
+    """Return the job as one that somebody waits for: it goes first, and has places kept for it."""
+    return replace(job, priority=Priority.INTERACTIVE)
+
+
 def _of_build(build: Build, kind: str, lane: str) -> NewJob:
     return NewJob(
         kind=kind,
@@ -65,6 +70,7 @@ def _of_build(build: Build, kind: str, lane: str) -> NewJob:
         build_id=build.id,
         generation=build.generation,
         dedupe_key=f"{kind}:{build.id}:{build.generation}",
+        trace=build.trace,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from storyshelf.builds import shard_store, store
+from storyshelf.builds import moving, shard_store, store
 from storyshelf.builds.build import BuildState
 from storyshelf.builds.close_shard import Closing, close, close_captured
 from storyshelf.builds.finalise import finalise
@@ -60,7 +60,7 @@ async def _end_builds(tx: Tx, jobs: Sequence[EndedJob], outcome: Outcome, error:
             continue
         what = IN_WORDS.get(outcome, f"ended as {outcome}")
         reason = f"its {job.kind} job {what}: {error}"
-        await store.move(tx, build, to, state_reason=reason)
+        await moving.move(tx, build, to, state_reason=reason)
 
 
 async def _end_shards(tx: Tx, jobs: Sequence[EndedJob], outcome: Outcome, error: str) -> None:

@@ -1,29 +1,33 @@
 """Plan a build: which snapshots it has, what each is compared with, and how they are cut."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from storyshelf.baselines.choose import Ancestor, Baseline, choose
-from storyshelf.builds import shard_store, store
+from storyshelf.builds import environment_store, moving, shard_store, store
 from storyshelf.builds.build import Build, BuildState
 from storyshelf.builds.jobs import capture_job, finalise_job
 from storyshelf.bundle.index import Story
 from storyshelf.bundle.parameters import ParameterWarning, ReadParameters, StoryParameters, modes_of
+from storyshelf.bundle.tags import why_left_out
 from storyshelf.db.engine import Tx
 from storyshelf.ids import BuildId, EnvironmentId, ShardId, SnapshotKey, StoryId
 from storyshelf.projects import store as projects
+from storyshelf.projects.branches import is_among
 from storyshelf.projects.options import ProjectOptions
 from storyshelf.queue import store as queue
 from storyshelf.shards.plan import PlannedCapture, cut
 from storyshelf.snapshots import store as snapshots
-from storyshelf.snapshots.decision import FIRST_BUILD
+from storyshelf.snapshots.decision import ACCEPTED_BRANCH, FIRST_BUILD, accepted_by
 from storyshelf.snapshots.snapshot import CaptureOptions, Notice, Verdict
 from storyshelf.snapshots.store import AncestorSnapshot, NewSnapshot
 
 UNREAD = ParameterWarning(
     "unread_parameters", "The story's parameters could not be read; the defaults were used."
 )
-DEFAULTS = ReadParameters(StoryParameters(), (UNREAD,))
+NOTHING_ASKED = ReadParameters(StoryParameters())
+UNREAD_DEFAULTS = ReadParameters(StoryParameters(), (UNREAD,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,8 @@ class BundleContent:
 
     stories: Sequence[Story]
     parameters: Mapping[StoryId, ReadParameters]
+    docs: AbstractSet[Story] = frozenset()
+    warnings: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,7 @@ class Plan:
     rows: Sequence[NewSnapshot] = ()
     shard_sizes: Sequence[int] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
 
 
 async def read_surroundings(
@@ -90,7 +97,7 @@ def plan(content: BundleContent, around: Surroundings) -> Plan:
     ancestor = _ancestor(around)
     current = [
         row
-        for story in sorted(content.stories, key=lambda story: story.story_id)
+        for story in sorted(_shown(content, around.options), key=lambda story: story.story_id)
         for row in _rows_of(story, content, around, ancestor)
     ]
     rows = [*current, *_removed(around, ancestor, {row.key for row in current})]
@@ -100,10 +107,21 @@ def plan(content: BundleContent, around: Surroundings) -> Plan:
         generation=around.build.generation,
         environment=around.environment,
         ancestor_id=None if around.ancestor is None else around.ancestor.id,
-        rule=FIRST_BUILD if around.is_first else None,
+        rule=_rule(around),
         rows=sized,
         shard_sizes=sizes,
+        warnings=content.warnings,
     )
+
+
+def _shown(content: BundleContent, options: ProjectOptions) -> Sequence[Story]:
+    return (*content.stories, *content.docs) if options.captures_docs else content.stories
+
+
+def _rule(around: Surroundings) -> str | None:
+    if is_among(around.build.branch, around.options.accepts_branches):
+        return ACCEPTED_BRANCH
+    return FIRST_BUILD if around.is_first else None
 
 
 async def apply_plan(tx: Tx, plan: Plan) -> None:
@@ -111,12 +129,12 @@ async def apply_plan(tx: Tx, plan: Plan) -> None:
     build = await store.lock(tx, plan.build_id)
     if build.state is not BuildState.PLANNING or build.generation != plan.generation:
         return  # cancelled while it was planned
-    await store.know_environment(tx, plan.environment, plan.facts)
+    await environment_store.know_environment(tx, plan.environment, plan.facts)
     shards = await shard_store.add(tx, build.id, plan.generation, plan.shard_sizes)
     ids = {shard.number: shard.id for shard in shards}
-    await snapshots.add(tx, (build.id, plan.generation), plan.rows, ids)
-    pinned = store.Pinned(plan.ancestor_id, plan.environment, plan.rule)
-    build = await store.start_capture(tx, build, len(shards), pinned)
+    await snapshots.add(tx, (build.id, plan.generation), plan.rows, ids, accepted_by(plan.rule))
+    pinned = store.Pinned(plan.ancestor_id, plan.environment, plan.rule, plan.warnings)
+    build = await moving.start_capture(tx, build, len(shards), pinned)
     await _enqueue(tx, build, [shard.id for shard in shards])
 
 
@@ -141,20 +159,21 @@ def _ancestor(around: Surroundings) -> Ancestor | None:
 def _rows_of(
     story: Story, content: BundleContent, around: Surroundings, ancestor: Ancestor | None
 ) -> Sequence[NewSnapshot]:
-    read = content.parameters.get(story.story_id, DEFAULTS)
+    read = _read(story, content)
+    left_out = why_left_out(story.tags, around.options.story_tags)
     options = _capture_options(read.parameters, around.options)
     rows = []
-    for mode, viewport in modes_of(read.parameters):
-        key = SnapshotKey(story.story_id, mode)
+    for mode in modes_of(read.parameters, around.options.viewports):
+        key = SnapshotKey(story.story_id, mode.name)
         baseline = choose(key, ancestor, around.build.branch)
-        verdict, reason = _first_verdict(read.parameters, baseline)
+        verdict, reason = _first_verdict(left_out, read.parameters, baseline)
         rows.append(
             NewSnapshot(
                 key=key,
                 title=story.title,
                 name=story.name,
                 import_path=story.import_path,
-                options=replace(options, viewport=viewport),
+                options=replace(options, viewport=mode.viewport, look=mode.look),
                 verdict=verdict,
                 reason=reason,
                 baseline_id=baseline.snapshot_id,
@@ -174,7 +193,19 @@ def _capture_options(wished: StoryParameters, project: ProjectOptions) -> Captur
     )
 
 
-def _first_verdict(parameters: StoryParameters, baseline: Baseline) -> tuple[Verdict, str]:
+def _read(story: Story, content: BundleContent) -> ReadParameters:
+    """Return what a story asks for; a docs page has no parameters, and nothing is missed there."""
+    otherwise = NOTHING_ASKED if story in content.docs else UNREAD_DEFAULTS
+    return content.parameters.get(story.story_id, otherwise)
+
+
+def _first_verdict(
+    left_out: str, parameters: StoryParameters, baseline: Baseline
+) -> tuple[Verdict, str]:
+    if left_out:
+        return Verdict.SKIPPED, f"It is not captured, because {left_out}."
+    if parameters.skip_reason:
+        return Verdict.SKIPPED, f"It is not captured: {parameters.skip_reason}"
     if parameters.disable_snapshot:
         return Verdict.SKIPPED, "It is not captured, because its parameters set disableSnapshot."
     if baseline.snapshot_id is None:

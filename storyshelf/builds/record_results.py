@@ -10,8 +10,8 @@ from storyshelf.bundle.manifest import BundledFile
 from storyshelf.db.engine import Tx
 from storyshelf.ids import BlobKey
 from storyshelf.snapshots import store as snapshots
-from storyshelf.snapshots.decision import FIRST_BUILD
-from storyshelf.snapshots.snapshot import PlannedSnapshot, SnapshotResult, Verdict
+from storyshelf.snapshots.decision import accepted_by
+from storyshelf.snapshots.snapshot import PlannedSnapshot, SnapshotResult
 from storyshelf.storage import store as blob_rows
 
 
@@ -42,8 +42,7 @@ async def record(tx: Tx, work: ShardWork, results: Sequence[SnapshotResult]) -> 
         return
     await shard_store.count_round(tx, work.payload.shard_id, 0)  # shards before snapshots
     await blob_rows.remember(tx, work.build.project_id, _blobs_of(results))
-    accepts = {Verdict.ADDED: FIRST_BUILD} if work.build.rule == FIRST_BUILD else {}
-    await snapshots.write_results(tx, results, accepts)
+    await snapshots.write_results(tx, results, accepted_by(work.build.rule))
 
 
 def _blobs_of(results: Sequence[SnapshotResult]) -> dict[BlobKey, int]:

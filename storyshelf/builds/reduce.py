@@ -6,7 +6,7 @@ from storyshelf.builds.build import BuildState
 from storyshelf.snapshots.counts import Counts
 from storyshelf.snapshots.snapshot import Verdict
 
-LOST_SHARDS = "{n} of its shards could not be captured"
+LOST_SHARDS = "{n} of its shards failed or were cancelled"
 LOST_SNAPSHOTS = "{n} of its snapshots were never captured"
 ERRORED = "{n} of its stories could not be rendered"
 

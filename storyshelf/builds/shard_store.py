@@ -108,6 +108,13 @@ async def by_number(
     return _shard(row)
 
 
+async def job_of(tx: Tx, shard_id: ShardId) -> JobId | None:
+    """Return the job that captures the shard, or did last; None: it has none, or is gone."""
+    wanted = select(ShardRow.job_id).where(ShardRow.id == shard_id)
+    job_id = (await tx.execute(wanted)).scalar_one_or_none()
+    return None if job_id is None else JobId(job_id)
+
+
 async def of_jobs(tx: Tx, job_ids: Sequence[JobId]) -> Sequence[ShardId]:
     """Return the shards that the jobs were capturing."""
     rows = await tx.execute(select(ShardRow.id).where(ShardRow.job_id.in_(job_ids)))

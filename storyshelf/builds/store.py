@@ -1,19 +1,21 @@
 """All SQL of builds and their bundle files."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Row, exists, func, literal, select, update
+from sqlalchemy import Row, delete, exists, func, literal, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from storyshelf.builds.build import (
     NEXT_STATES,
     UNENDED,
     Build,
+    BuildGoneError,
     BuildMovedError,
     BuildState,
+    CiRun,
     NoSuchBuildError,
 )
 from storyshelf.bundle.manifest import BundledFile
@@ -21,13 +23,11 @@ from storyshelf.db.engine import Tx
 from storyshelf.db.tables import (
     BuildRow,
     BundleFileRow,
-    EnvironmentRow,
-    JobRow,
     ProjectBlobRow,
-    ProjectRow,
 )
 from storyshelf.ids import BlobKey, BuildId, EnvironmentId, JobId, ProjectId
 from storyshelf.projects.project import Project
+from storyshelf.queue.job import Trace
 
 FILES_A_STATEMENT = 5_000
 COLUMNS = tuple(getattr(BuildRow, field.name) for field in fields(Build))
@@ -42,6 +42,9 @@ class NewBuild:
     commit: str
     message: str | None = None
     author: str | None = None
+    pull_request: int | None = None
+    ci: CiRun = field(default_factory=CiRun)
+    trace: Trace = field(default_factory=Trace)
 
 
 async def add(tx: Tx, project_id: ProjectId, number: int, new: NewBuild) -> Build:
@@ -56,10 +59,14 @@ async def add(tx: Tx, project_id: ProjectId, number: int, new: NewBuild) -> Buil
             commit=new.commit,
             message=new.message,
             author=new.author,
+            pull_request=new.pull_request,
+            ci=asdict(new.ci),
+            request_id=new.trace.request_id,
+            traceparent=new.trace.traceparent,
         )
         .returning(*COLUMNS)
     )
-    return _build(made.one())
+    return build_of(made.one())
 
 
 async def add_files(tx: Tx, build_id: BuildId, files: Sequence[BundledFile]) -> None:
@@ -118,7 +125,7 @@ async def by_number(tx: Tx, project: Project, number: int) -> Build:
     row = rows.one_or_none()
     if row is None:
         raise NoSuchBuildError(project.slug, number)
-    return _build(row)
+    return build_of(row)
 
 
 async def by_key(tx: Tx, project_id: ProjectId, idempotency_key: str) -> Build | None:
@@ -129,18 +136,34 @@ async def by_key(tx: Tx, project_id: ProjectId, idempotency_key: str) -> Build |
         )
     )
     row = rows.one_or_none()
-    return None if row is None else _build(row)
+    return None if row is None else build_of(row)
 
 
 async def by_id(tx: Tx, build_id: BuildId) -> Build:
-    """Return a build that is known to exist."""
-    return _build((await tx.execute(select(*COLUMNS).where(BuildRow.id == build_id))).one())
+    """Return a build that was found before; raises BuildGoneError when it was deleted since."""
+    rows = await tx.execute(select(*COLUMNS).where(BuildRow.id == build_id))
+    if (row := rows.one_or_none()) is None:
+        raise BuildGoneError(build_id)
+    return build_of(row)
 
 
 async def lock(tx: Tx, build_id: BuildId) -> Build:
-    """Return the build with its row locked: nobody else moves it until this transaction ends."""
+    """Return the build with its row locked: nobody else moves it until this transaction ends.
+
+    Raises BuildGoneError when it was deleted.
+    """
     rows = await tx.execute(select(*COLUMNS).where(BuildRow.id == build_id).with_for_update())
-    return _build(rows.one())
+    if (row := rows.one_or_none()) is None:
+        raise BuildGoneError(build_id)
+    return build_of(row)
+
+
+async def hold(tx: Tx, build_id: BuildId) -> None:
+    """Keep the build from being deleted until this transaction ends; raises BuildGoneError."""
+    held = select(BuildRow.id).where(BuildRow.id == build_id)
+    rows = await tx.execute(held.with_for_update(read=True, key_share=True))
+    if rows.one_or_none() is None:
+        raise BuildGoneError(build_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +172,7 @@ class BuildFilter:
 
     branch: str | None = None
     state: BuildState | None = None
+    text: str = ""  # in the message or the author, or what the commit begins with
 
 
 async def page(
@@ -160,36 +184,18 @@ async def page(
         wanted.append(BuildRow.branch == shown.branch)
     if shown.state is not None:
         wanted.append(BuildRow.state == shown.state)
+    if shown.text:
+        words = func.concat_ws("\n", BuildRow.message, BuildRow.author)
+        wanted.append(
+            words.icontains(shown.text, autoescape=True)
+            | BuildRow.commit.istartswith(shown.text, autoescape=True)
+        )
     if before is not None:
         wanted.append(BuildRow.number < before)
     rows = await tx.execute(
         select(*COLUMNS).where(*wanted).order_by(BuildRow.number.desc()).limit(limit)
     )
-    return [_build(row) for row in rows]
-
-
-async def latest_of(tx: Tx, project_ids: Sequence[ProjectId]) -> Mapping[ProjectId, Build]:
-    """Return the newest build of each project that has one."""
-    newest = (
-        select(BuildRow.number)
-        .where(BuildRow.project_id == ProjectRow.id)
-        .order_by(BuildRow.number.desc())
-        .limit(1)  # one step on the index a project; a GROUP BY would read every build
-        .correlate(ProjectRow)
-        .scalar_subquery()
-    )
-    rows = await tx.execute(
-        select(*COLUMNS)
-        .join(ProjectRow, (BuildRow.project_id == ProjectRow.id) & (BuildRow.number == newest))
-        .where(ProjectRow.id.in_(project_ids))
-    )
-    return {build.project_id: build for build in map(_build, rows)}
-
-
-async def facts_of(tx: Tx, environment: EnvironmentId | None) -> Mapping[str, str]:
-    """Return what an environment's fingerprint stands for; nothing for one that is not known."""
-    rows = await tx.execute(select(EnvironmentRow.facts).where(EnvironmentRow.id == environment))
-    return rows.scalar_one_or_none() or {}
+    return [build_of(row) for row in rows]
 
 
 async def move(tx: Tx, build: Build, to: BuildState, **changes: Any) -> Build:
@@ -217,7 +223,7 @@ async def move(tx: Tx, build: Build, to: BuildState, **changes: Any) -> Build:
     row = rows.one_or_none()
     if row is None:
         raise BuildMovedError(await by_id(tx, build.id), to)
-    return _build(row)
+    return build_of(row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +233,7 @@ class Pinned:
     ancestor_id: BuildId | None
     environment: EnvironmentId
     rule: str | None
+    warnings: Sequence[str] = ()
 
 
 async def start_capture(tx: Tx, build: Build, open_shards: int, pinned: Pinned) -> Build:
@@ -241,6 +248,7 @@ async def start_capture(tx: Tx, build: Build, open_shards: int, pinned: Pinned) 
         ancestor_build_id=pinned.ancestor_id,
         environment_id=pinned.environment,
         rule=pinned.rule,
+        warnings=list(pinned.warnings),
     )
 
 
@@ -256,6 +264,22 @@ async def set_plan_job(tx: Tx, build_id: BuildId, plan_job_id: JobId | None) -> 
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Planning:
+    """How often a build was begun or cancelled, the job that planned it last, and what it is."""
+
+    generation: int
+    job_id: JobId | None
+    state: BuildState
+
+
+async def planning_of(tx: Tx, build_id: BuildId) -> Planning | None:
+    """Return by which job the build is planned, or was last; None: it was deleted."""
+    columns = (BuildRow.generation, BuildRow.plan_job_id, BuildRow.state)
+    row = (await tx.execute(select(*columns).where(BuildRow.id == build_id))).one_or_none()
+    return None if row is None else Planning(row.generation, row.plan_job_id, BuildState(row.state))
+
+
 async def count_down(tx: Tx, build_id: BuildId, generation: int, closed: int) -> Build | None:
     """Take closed shards off the build's open ones; None: they were of an older generation."""
     rows = await tx.execute(
@@ -265,7 +289,7 @@ async def count_down(tx: Tx, build_id: BuildId, generation: int, closed: int) ->
         .returning(*COLUMNS)
     )
     row = rows.one_or_none()
-    return None if row is None else _build(row)
+    return None if row is None else build_of(row)
 
 
 async def set_finalise_job(tx: Tx, build: Build, job_id: JobId) -> None:
@@ -280,6 +304,17 @@ async def set_finalise_job(tx: Tx, build: Build, job_id: JobId) -> None:
         .values(finalise_job_id=job_id)
     )
     assert done.rowcount == 1, "the counter of open shards reaches zero once a generation"
+
+
+async def set_open_shards(tx: Tx, build: Build, open_shards: int) -> Build:
+    """Mend the counter of a build whose row is locked, and forget a finalise job that is none."""
+    rows = await tx.execute(
+        update(BuildRow)
+        .where(BuildRow.id == build.id)
+        .values(open_shards=open_shards, finalise_job_id=None)
+        .returning(*COLUMNS)
+    )
+    return build_of(rows.one())
 
 
 async def ancestor_of(tx: Tx, build: Build, default_branch: str) -> Build | None:
@@ -302,7 +337,7 @@ async def ancestor_of(tx: Tx, build: Build, default_branch: str) -> Build | None
             .limit(1)
         )
         if row := rows.one_or_none():
-            return _build(row)
+            return build_of(row)
     return None
 
 
@@ -333,7 +368,7 @@ async def older_unended(tx: Tx, build: Build) -> Sequence[Build]:
         )
         .order_by(BuildRow.id)
     )
-    return [_build(row) for row in rows]
+    return [build_of(row) for row in rows]
 
 
 async def stale_uploads(tx: Tx, after: timedelta, limit: int) -> Sequence[Build]:
@@ -349,35 +384,17 @@ async def stale_uploads(tx: Tx, after: timedelta, limit: int) -> Sequence[Build]
         .limit(limit)
         .with_for_update(skip_locked=True)
     )
-    return [_build(row) for row in rows]
+    return [build_of(row) for row in rows]
 
 
-async def left_running(tx: Tx, limit: int) -> Sequence[Build]:
-    """Return builds that moved on while jobs of an older generation of theirs were left alone.
-
-    Asked of the queue's table, which is small: builds are as many as there ever were.
-    """
-    was_left = (
-        exists()
-        .where(JobRow.build_id == BuildRow.id)
-        .where(JobRow.generation < BuildRow.generation)
-        .where(JobRow.cancel_requested_at.is_(None))
-    )
-    rows = await tx.execute(
-        select(*COLUMNS).where(BuildRow.generation > 1, was_left).order_by(BuildRow.id).limit(limit)
-    )
-    return [_build(row) for row in rows]
+async def remove(tx: Tx, build: Build) -> None:
+    """Delete a build and all that belongs to it; those compared with it keep its number."""
+    compared = update(BuildRow).where(BuildRow.ancestor_build_id == build.id)
+    await tx.execute(compared.values(ancestor_build_id=None, deleted_ancestor=build.number))
+    await tx.execute(delete(BuildRow).where(BuildRow.id == build.id))
 
 
-async def know_environment(tx: Tx, environment: EnvironmentId, facts: Mapping[str, str]) -> None:
-    """Write down what an environment's fingerprint stands for."""
-    await tx.execute(
-        insert(EnvironmentRow)
-        .values(id=environment, facts=dict(facts))
-        .on_conflict_do_nothing(index_elements=[EnvironmentRow.id])
-    )
-
-
-def _build(row: Row[*tuple[Any, ...]]) -> Build:
+def build_of(row: Row[*tuple[Any, ...]]) -> Build:
+    """Return the build of a row with these columns."""
     values = dict(zip((field.name for field in fields(Build)), row, strict=True))
-    return Build(**{**values, "state": BuildState(row.state)})
+    return Build(**{**values, "state": BuildState(row.state), "ci": CiRun(**row.ci)})

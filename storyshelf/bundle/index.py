@@ -1,7 +1,8 @@
 """The list of stories a built Storybook carries: `index.json` (v4, v5) or `stories.json` (v3)."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from storyshelf.bundle.manifest import BundledFile, Manifest
@@ -23,7 +24,7 @@ _REBUILD = "Build the Storybook again (7.0 or later) and upload the folder that 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """An entry of type story; docs pages and tests are no stories."""
+    """An entry of type story, or a docs page; tests are neither."""
 
     story_id: StoryId
     title: str
@@ -34,11 +35,12 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class StoryIndex:
-    """At least one story, in the order of the sidebar."""
+    """At least one story, in the order of the sidebar; the docs pages stand beside them."""
 
     version: int
     stories: tuple[Story, ...]
     warnings: tuple[str, ...] = ()
+    docs: tuple[Story, ...] = ()
 
 
 class NoIndexError(BadInputError):
@@ -94,7 +96,7 @@ def find_index(manifest: Manifest) -> BundledFile:
 
 
 def parse_index(content: bytes, name: str) -> StoryIndex:
-    """Read the stories out of a file called `name`; entries that are no stories are dropped.
+    """Read the stories and docs pages out of a file called `name`; other entries are dropped.
 
     A version newer than the newest known is tried, with a warning.
     """
@@ -113,7 +115,12 @@ def parse_index(content: bytes, name: str) -> StoryIndex:
         raise NoStoriesError(name, len(read))
     _refuse_ids_equal_but_for_case(stories, name)
     newer = f"{name} has version {version}, newer than {NEWEST_VERSION}: read as that one"
-    return StoryIndex(version, stories, (newer,) if version > NEWEST_VERSION else ())
+    return StoryIndex(
+        version=version,
+        stories=stories,
+        warnings=(newer,) if version > NEWEST_VERSION else (),
+        docs=tuple(_docs(name, entries, _is_docs_v3 if version == _V3 else _is_docs_v4)),
+    )
 
 
 def _parse_json(content: bytes, name: str) -> Mapping[str, object]:
@@ -206,9 +213,29 @@ def _parse_v4(entry: _Entry) -> Story | None:
     return entry.story(title=("title",), name=("name",))
 
 
-def _parse_v3(entry: _Entry) -> Story | None:
+def _docs(
+    name: str, entries: Mapping[str, object], is_docs: Callable[[_Entry], bool]
+) -> Iterator[Story]:
+    """Yield the docs pages; what is wrong with one is no reason to refuse the stories."""
+    for key, raw in entries.items():
+        entry = _Entry(name, key, raw)
+        if not is_docs(entry):
+            continue
+        with suppress(BadIndexError):
+            yield entry.story(title=("title", "kind"), name=("name", "story"))
+
+
+def _is_docs_v4(entry: _Entry) -> bool:
+    return entry.fields.get("type") == "docs"
+
+
+def _is_docs_v3(entry: _Entry) -> bool:
     parameters = entry.fields.get("parameters")
-    if isinstance(parameters, Mapping) and parameters.get("docsOnly") is True:
+    return isinstance(parameters, Mapping) and parameters.get("docsOnly") is True
+
+
+def _parse_v3(entry: _Entry) -> Story | None:
+    if _is_docs_v3(entry):
         return None
     return entry.story(title=("title", "kind"), name=("name", "story"))
 

@@ -1,17 +1,20 @@
 """Which database a command works on: the one that is named, else the embedded server."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from typing import TypeVar
 
 from sqlalchemy.exc import DBAPIError
 
 from storyshelf.db.embedded import EmbeddedPostgres
-from storyshelf.db.engine import Database
+from storyshelf.db.engine import Database, Tx
 from storyshelf.db.migrate import require_head
 from storyshelf.db.running import running_url
 from storyshelf.errors import StoryshelfError
-from storyshelf.settings import Settings
+from storyshelf.settings import Settings, read_settings
+
+_T = TypeVar("_T")
 
 
 class UnusableDatabaseError(StoryshelfError):
@@ -67,3 +70,13 @@ async def opened_database(settings: Settings) -> AsyncIterator[Database]:
         yield db
     finally:
         await db.close()
+
+
+def in_one_transaction(work: Callable[[Tx], Awaitable[_T]]) -> _T:
+    """Do one command's work on the database that runs, all of it or nothing."""
+
+    async def run() -> _T:
+        async with opened_database(read_settings()) as db, db.transaction() as tx:
+            return await work(tx)
+
+    return asyncio.run(run())

@@ -10,18 +10,21 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from sqlalchemy import text
 
+from storyshelf.auth.secrets import KEY_FILE, SealedElsewhereError, secrets_of
 from storyshelf.cli.database import plain_errors, url_in_use
+from storyshelf.cli.printing import print_json
 from storyshelf.cli.session import JsonOption
 from storyshelf.client.version import own_version
 from storyshelf.db.engine import Database
 from storyshelf.db.migrate import require_head, require_version
 from storyshelf.db.postgres_binaries import find_binaries
 from storyshelf.db.running import NoDatabaseError
+from storyshelf.deliveries.store import newest_secret
 from storyshelf.errors import StoryshelfError
 from storyshelf.settings import Settings, read_settings
 from storyshelf.storage.local import LocalBlobs
@@ -51,27 +54,34 @@ class Probe:
         )
 
 
-def doctor(*, json: JsonOption = False) -> None:
-    """Try database, storage, browser, comparison, isolation and fonts; say what to mend.
+def doctor(
+    *,
+    server: Annotated[
+        bool, typer.Option("--server", help="Only what a server needs: no browser, no fonts.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Try database, storage, key, browser, comparison, isolation and fonts; say what to mend.
 
     Exit codes: 0 everything works, if with warnings; 1 something does not.
     """
-    probes = asyncio.run(examine(read_settings()))
+    probes = asyncio.run(_examine(read_settings(), captures=not server))
     if json:
-        print(json_module.dumps({"probes": [asdict(one) for one in probes]}, indent=2))
+        print_json({"probes": [asdict(one) for one in probes]})
     else:
         print("\n".join(line for one in probes for line in one.lines()))
     if any(one.finding == "fail" for one in probes):
         raise typer.Exit(FAILED)
 
 
-async def examine(settings: Settings) -> Sequence[Probe]:
+async def _examine(settings: Settings, *, captures: bool) -> Sequence[Probe]:
     """Try everything; what fails is a finding, and the rest is tried all the same."""
     return [
         probe_versions(),
         await probe_database(settings),
         await probe_storage(settings),
-        *await probe_consumer(settings),
+        await probe_key(settings),
+        *(await probe_consumer(settings) if captures else ()),
     ]
 
 
@@ -112,6 +122,28 @@ async def probe_storage(settings: Settings) -> Probe:
     if free_bytes < ENOUGH_FREE_BYTES:
         return Probe("storage", "warn", detail, "Make room, or move STORYSHELF_DATA_DIR.")
     return Probe("storage", "ok", detail)
+
+
+async def probe_key(settings: Settings) -> Probe:
+    """Open the secret that was sealed last: server and consumers have to have its key."""
+    kept = settings.data_dir / KEY_FILE
+    if settings.named_secret_key is None and not kept.exists():
+        return Probe("key", "ok", f"{kept} is made at the first start")
+    place = str(kept) if settings.named_secret_key is None else "STORYSHELF_SECRET_KEY"
+    try:
+        key = secrets_of(settings.named_secret_key, settings.data_dir)
+        url = await asyncio.to_thread(url_in_use, settings)
+        with plain_errors():
+            async with asyncio.timeout(DATABASE_S):
+                secret = await _newest_secret(url)
+        if secret is not None:
+            key.open(secret)
+    except SealedElsewhereError as error:
+        return _failed("key", error)
+    except (OSError, StoryshelfError) as error:
+        return Probe("key", "warn", f"{place}: not tried, {error}", "Mend the database first.")
+    opened = "no secret is sealed with it yet" if secret is None else "opens what is sealed"
+    return Probe("key", "ok", f"{place}: {opened}")
 
 
 async def probe_consumer(settings: Settings) -> Sequence[Probe]:
@@ -156,6 +188,15 @@ async def _checked_version(url: str) -> str:
         require_version(int(number.scalar_one()))
         await require_head(db)
         return str(version.scalar_one()).partition(" ")[0]
+    finally:
+        await db.close()
+
+
+async def _newest_secret(url: str) -> bytes | None:
+    db = Database(url, pool_size=1, application="storyshelf doctor")
+    try:
+        async with db.transaction() as tx:
+            return await newest_secret(tx)
     finally:
         await db.close()
 

@@ -13,11 +13,13 @@ from pathlib import Path
 
 import httpx
 
+from storyshelf.auth.secrets import secrets_of
 from storyshelf.cli.behind import Behind, clean_up_behind
 from storyshelf.cli.database import embedded_server, plain_errors
+from storyshelf.cli.first_admin import ensure_administrator
 from storyshelf.cli.first_project import Wanted, ensure_saved
+from storyshelf.cli.listening import LOCALHOST, bind, require_somebody
 from storyshelf.cli.own_database import is_stopped, kept_up, stopped_after
-from storyshelf.cli.serve import bind
 from storyshelf.cli.supervise import Keeper, Program
 from storyshelf.cli.up_note import Note, read_note, remove_note, write_note
 from storyshelf.clock import Clock
@@ -25,6 +27,7 @@ from storyshelf.db.engine import Database
 from storyshelf.db.migrate import upgrade
 from storyshelf.errors import StoryshelfError
 from storyshelf.settings import Settings
+from storyshelf.web.hosts import ContentHosts
 
 READY_WITHIN_S = 60.0
 KILL_AFTER_GRACE_S = 5.0  # who keeps the grace by itself has ended before this
@@ -70,8 +73,8 @@ async def everything(order: Order) -> AsyncIterator[Note]:
     settings, grace_s = order.settings, order.settings.stop_grace_s
     async with AsyncExitStack() as stack:
         listener = stack.enter_context(bind(settings.host, settings.port))
-        here = f"http://{settings.host}:{listener.getsockname()[1]}"
-        url = settings.public_url or here
+        url = settings.model_copy(update={"port": listener.getsockname()[1]}).served_url
+        _require_servable(settings, url)
         log = order.logs / "aftermath.log"
         behind = await stack.enter_async_context(
             clean_up_behind(settings.data_dir, grace_s, order.lock, log)
@@ -81,11 +84,17 @@ async def everything(order: Order) -> AsyncIterator[Note]:
         keeper = Keeper(order.clock, order.say, behind.watch, grace_s + KILL_AFTER_GRACE_S)
         server = _server(order, listener.fileno())
         await stack.enter_async_context(keeper.keeping([server]))
-        await _require_ready(order.clock, here, server)
+        await _require_ready(order.clock, listener.getsockname(), server)
         note = Note(os.getpid(), url, slug, owns_database=is_ours)
         write_note(settings.data_dir, note)
-        await stack.enter_async_context(keeper.keeping(_consumers(order)))
+        await stack.enter_async_context(keeper.keeping(_consumers(order, url)))
         yield note
+
+
+def _require_servable(settings: Settings, url: str) -> None:
+    """Raise what the server would end with at each of its starts, however often it is tried."""
+    ContentHosts.of(settings.content_domain, url)
+    secrets_of(settings.named_secret_key, settings.data_dir)
 
 
 async def _enter_database(stack: AsyncExitStack, order: Order, behind: Behind) -> tuple[str, bool]:
@@ -109,19 +118,27 @@ async def _enter_database(stack: AsyncExitStack, order: Order, behind: Behind) -
 
 
 async def _prepare(order: Order, database_url: str, url: str) -> str:
-    """Bring the schema up to date and save a token; return the slug of its project."""
+    """Bring the schema up to date, make who and what is missing; return the saved project."""
     with plain_errors():
         await upgrade(database_url, order.clock)
     db = Database(database_url, pool_size=1, application="storyshelf up")
     try:
+        await ensure_administrator(db)
+        await require_somebody(db, order.settings.host)
         return await ensure_saved(db, Wanted(order.settings.data_dir, url, order.project))
     finally:
         await db.close()
 
 
-async def _require_ready(clock: Clock, url: str, server: Program) -> None:
+async def _require_ready(clock: Clock, bound: tuple[str, int], server: Program) -> None:
+    """Ask it where it listens, by a name that it always answers to."""
+    host, port = bound[:2]
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     deadline_s = clock.monotonic() + READY_WITHIN_S
-    async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=ANSWER_S) as http:
+    named = {"Host": LOCALHOST}
+    async with httpx.AsyncClient(
+        base_url=url, headers=named, trust_env=False, timeout=ANSWER_S
+    ) as http:
         while not await _is_ready(http):
             if clock.monotonic() > deadline_s:
                 raise ServerNotReadyError(url, server.log)
@@ -141,13 +158,14 @@ def _server(order: Order, listener: int) -> Program:
     return Program("server", argv, _environment(order), log, (listener,))
 
 
-def _consumers(order: Order) -> list[Program]:
-    return [_consumer(order, number) for number in range(1, order.settings.consumers + 1)]
+def _consumers(order: Order, url: str) -> list[Program]:
+    return [_consumer(order, url, number) for number in range(1, order.settings.consumers + 1)]
 
 
-def _consumer(order: Order, number: int) -> Program:
+def _consumer(order: Order, url: str, number: int) -> Program:
+    """Return a consumer; what it delivers links to the server, whatever its port came to be."""
     name = f"consumer-{number}"
-    environment = dict(_environment(order))
+    environment = {**_environment(order), "STORYSHELF_PUBLIC_URL": url}
     if order.settings.health_port:
         environment["STORYSHELF_HEALTH_PORT"] = str(order.settings.health_port + number - 1)
     return Program(name, (*PYTHON, "consumer.main"), environment, order.logs / f"{name}.log")

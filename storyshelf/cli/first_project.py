@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storyshelf.auth import store as auth
+from storyshelf.auth.store import TokenUse
 from storyshelf.auth.tokens import UnknownTokenError, parse_bearer
 from storyshelf.cli.making import make_project, make_token
 from storyshelf.client.saved import FILE_NAME, BadSavedFileError, read_saved
@@ -33,7 +34,7 @@ async def ensure_saved(db: Database, wanted: Wanted) -> str:
         slug = None if token is None else await _slug_of(tx, token)
         if token is None or slug is None or wanted.slug not in {None, slug}:
             project = await _found_or_made(tx, wanted.slug or USUAL_SLUG)
-            token, slug = (await make_token(tx, project, "up")).text, project.slug
+            token, slug = (await make_token(tx, project, TokenUse("up"))).text, project.slug
     document = {"url": wanted.url, "project": slug, "token": token}
     write_private(wanted.data_dir / FILE_NAME, json.dumps(document, indent=1))
     return slug

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from storyshelf.client.steps import Step
 from storyshelf.client.summary import Line, Tone
+from storyshelf.terminal import plain
 
 STYLES: dict[Tone, str] = {
     "good": "bold green",
@@ -38,7 +39,7 @@ class LiveOutput:
     def say(self, lines: Sequence[Line]) -> None:
         """Print above the bars, unwrapped: a terminal finds a link only when it is whole."""
         for line in lines:
-            text = Text(line.text, style=STYLES[line.tone])
+            text = Text(plain(line.text), style=STYLES[line.tone])
             self._progress.console.print(text, soft_wrap=True)
 
     def result(self, document: Mapping[str, object]) -> None:

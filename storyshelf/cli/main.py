@@ -20,6 +20,7 @@ from storyshelf.cli.lazy import LazyCommand, LazyGroup
 from storyshelf.client.exit_codes import ExitCode, code_of_error
 from storyshelf.client.version import own_version
 from storyshelf.errors import StoryshelfError
+from storyshelf.terminal import plain
 
 DEFAULT = LazyCommand(
     "publish",
@@ -29,6 +30,7 @@ DEFAULT = LazyCommand(
 COMMANDS = (
     DEFAULT,
     LazyCommand("upload", "storyshelf.cli.upload:upload", "Upload a built Storybook, do not wait."),
+    LazyCommand("skip", "storyshelf.cli.skip:skip", "Have a commit's checks succeed as skipped."),
     LazyCommand("wait", "storyshelf.cli.wait:wait", "Wait for a build's verdict."),
     LazyCommand("accept", "storyshelf.cli.decide:accept", "Accept changes of a build."),
     LazyCommand("deny", "storyshelf.cli.decide:deny", "Deny changes of a build."),
@@ -37,10 +39,21 @@ COMMANDS = (
     LazyCommand(
         "capture-again", "storyshelf.cli.build:capture_again", "Capture an ended build anew."
     ),
+    LazyCommand(
+        "capture", "storyshelf.cli.capture:capture", "Capture a Storybook to a folder, no server."
+    ),
     LazyCommand("up", "storyshelf.cli.up:up", "Start everything here, until Ctrl-C."),
     LazyCommand("serve", "storyshelf.cli.serve:serve", "Start the server alone."),
     LazyCommand("doctor", "storyshelf.cli.doctor:doctor", "Say what to mend on this machine."),
+    LazyCommand("browsers", "storyshelf.cli.browsers:app", "List or install a browser."),
+    LazyCommand("build", "storyshelf.cli.delete:app", "Delete builds."),
+    LazyCommand("backup", "storyshelf.cli.backup:backup", "Save everything to one file."),
+    LazyCommand("restore", "storyshelf.cli.backup:restore", "Bring a backup into a new folder."),
+    LazyCommand("tidy", "storyshelf.cli.tidy:tidy", "Drop old builds, remove unused files."),
     LazyCommand("project", "storyshelf.cli.project:app", "Make projects and their tokens."),
+    LazyCommand("user", "storyshelf.cli.user:app", "Make users, and give them roles."),
+    LazyCommand("queue", "storyshelf.cli.queue:app", "See what waits, runs and failed."),
+    LazyCommand("consumers", "storyshelf.cli.consumers:app", "See and steer who works."),
     LazyCommand("migrate", "storyshelf.cli.migrate:migrate", "Bring the database up to date."),
     LazyCommand("db", "storyshelf.cli.db:app", "Start, stop and look at the embedded database."),
 )
@@ -138,9 +151,9 @@ def _fail(failure: _Failure, args: Sequence[str]) -> int:
         print(json.dumps({"error": words, "exit_code": int(failure.exit_code)}, indent=2))
         return failure.exit_code
     place = f" ({failure.where})" if failure.where else ""
-    print(f"Error: {failure.what.rstrip('.')}{place}", file=sys.stderr)
+    print(plain(f"Error: {failure.what.rstrip('.')}{place}"), file=sys.stderr)
     if failure.next_step:
-        print(failure.next_step, file=sys.stderr)
+        print(plain(failure.next_step), file=sys.stderr)
     return failure.exit_code
 
 

@@ -9,6 +9,7 @@ from typing import Protocol, TextIO
 
 from storyshelf.client.steps import Step
 from storyshelf.client.summary import Line
+from storyshelf.terminal import plain
 
 LINE_EVERY_S = 15.0  # in a CI log: often enough to show life, seldom enough to read
 
@@ -109,6 +110,6 @@ class PlainOutput:
 
     def _write(self, text: str) -> None:
         encoding = self._stream.encoding or "utf-8"
-        printable = text.encode(encoding, "replace").decode(encoding)
+        printable = plain(text).encode(encoding, "replace").decode(encoding)
         self._stream.write(f"{printable}\n")
         self._stream.flush()

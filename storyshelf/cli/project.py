@@ -1,31 +1,33 @@
 """`storyshelf project`: projects and their tokens, made on the database itself."""
 
-import asyncio
-import json as json_module
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import datetime, timedelta
-from typing import Annotated, Any, TypeVar
+from datetime import timedelta
+from typing import Annotated
 
 import typer
 
 from storyshelf.audit import store as audit
 from storyshelf.auth import store as auth
-from storyshelf.auth.tokens import KeptToken, NewToken
-from storyshelf.cli.database import opened_database
+from storyshelf.auth.permissions import Scope
+from storyshelf.auth.store import TokenUse
+from storyshelf.auth.tokens import ALL_SCOPES, KeptToken, NewToken
+from storyshelf.cli.connect import connect
+from storyshelf.cli.database import in_one_transaction
+from storyshelf.cli.delete import delete_project
 from storyshelf.cli.making import ACTOR, make_project, make_token
+from storyshelf.cli.printing import print_json, print_lines
 from storyshelf.cli.session import JsonOption
 from storyshelf.db.engine import Tx
 from storyshelf.errors import NotFoundError
 from storyshelf.ids import TokenId
 from storyshelf.projects import store
-from storyshelf.projects.options import parse_option
+from storyshelf.projects.make import end_token
+from storyshelf.projects.options import StoredValue, parse_option
 from storyshelf.projects.project import Project
-from storyshelf.settings import read_settings
 
 PAGE = 200
 FIRST_TOKEN = "first"  # noqa: S105  # the name of a token, for people
-_T = TypeVar("_T")
 SlugArgument = Annotated[str, typer.Argument(metavar="SLUG", help="The project's name in links.")]
 
 app = typer.Typer(
@@ -47,6 +49,10 @@ class NoSuchTokenError(NotFoundError):
         )
 
 
+app.command("delete")(delete_project)
+app.command("connect")(connect)
+
+
 @app.command()
 def create(
     slug: SlugArgument,
@@ -61,9 +67,9 @@ def create(
 
     async def make(tx: Tx) -> tuple[Project, NewToken]:
         project = await make_project(tx, slug, name, default_branch)
-        return project, await make_token(tx, project, FIRST_TOKEN)
+        return project, await make_token(tx, project, TokenUse(FIRST_TOKEN))
 
-    project, token = _run(make)
+    project, token = in_one_transaction(make)
     _show_token(project, token, f"Project {slug} is made.", json=json)
 
 
@@ -75,16 +81,20 @@ def token(
     expires_days: Annotated[
         int | None, typer.Option(min=1, max=3650, help="Days it is valid; else until revoked.")
     ] = None,
+    scope: Annotated[
+        list[Scope] | None, typer.Option(help="What it may: may be given again; else everything.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Make another token of a project, which is shown this once."""
+    scopes = frozenset(scope) if scope else ALL_SCOPES
     lives = None if expires_days is None else timedelta(days=expires_days)
 
     async def make(tx: Tx) -> tuple[Project, NewToken]:
         project = await store.by_slug(tx, slug)
-        return project, await make_token(tx, project, name, lives)
+        return project, await make_token(tx, project, TokenUse(name, scopes, lives))
 
-    project, made = _run(make)
+    project, made = in_one_transaction(make)
     _show_token(project, made, f"Token {name} of project {slug} is made.", json=json)
 
 
@@ -95,11 +105,11 @@ def tokens(slug: SlugArgument, *, json: JsonOption = False) -> None:
     async def found(tx: Tx) -> Sequence[KeptToken]:
         return await auth.tokens_of(tx, (await store.by_slug(tx, slug)).id)
 
-    kept = _run(found)
+    kept = in_one_transaction(found)
     if json:
-        _print_json({"items": [asdict(one) for one in kept]})
+        print_json({"items": [{**asdict(one), "scopes": sorted(one.scopes)} for one in kept]})
         return
-    _print_lines(_token_line(one) for one in kept)
+    print_lines(_token_line(one) for one in kept)
 
 
 @app.command()
@@ -111,26 +121,22 @@ def revoke(
 
     async def end(tx: Tx) -> None:
         project = await store.by_slug(tx, slug)
-        if not await auth.revoke(tx, project.id, TokenId(token_id)):
+        if not await end_token(tx, project, TokenId(token_id), ACTOR):
             raise NoSuchTokenError(slug, token_id)
-        detail = {"token": token_id}
-        await audit.record(tx, audit.Event(ACTOR, "token.revoke", project.id, detail=detail))
 
-    _run(end)
-    _print_lines([f"Token {token_id} of project {slug} is revoked."])
+    in_one_transaction(end)
+    print_lines([f"Token {token_id} of project {slug} is revoked."])
 
 
 @app.command("list")
 def list_projects(*, json: JsonOption = False) -> None:
     """List the projects."""
-    projects = _run(_all_projects)
+    projects = in_one_transaction(_all_projects)
     if json:
-        _print_json({"items": [_document(project) for project in projects]})
+        print_json({"items": [_document(project) for project in projects]})
         return
     none = ["There is no project yet; `storyshelf project create SLUG` makes one."]
-    _print_lines(
-        [f"{one.slug:<24} {one.default_branch:<16} {one.name}" for one in projects] or none
-    )
+    print_lines([f"{one.slug:<24} {one.default_branch:<16} {one.name}" for one in projects] or none)
 
 
 @app.command("set")
@@ -140,7 +146,7 @@ def set_options(
     *,
     json: JsonOption = False,
 ) -> None:
-    """Set options: cancels_older_builds=true|false, diff_threshold=0..1. For builds to come."""
+    """Set options for builds to come; a wrong one is answered with all there are."""
     wanted = dict(parse_option(one) for one in options)
 
     async def change(tx: Tx) -> Project:
@@ -149,11 +155,19 @@ def set_options(
         await audit.record(tx, audit.Event(ACTOR, "project.set", project.id, detail=wanted))
         return await store.by_slug(tx, slug)
 
-    changed = _run(change)
+    changed = in_one_transaction(change)
     if json:
-        _print_json(_document(changed))
+        print_json(_document(changed))
         return
-    _print_lines(f"{name} = {value}" for name, value in asdict(changed.options).items())
+    print_lines(f"{name} = {_said(value)}" for name, value in changed.options.to_json().items())
+
+
+def _said(value: StoredValue) -> str:
+    if isinstance(value, list):
+        return ", ".join(value) or "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "none" if value is None else str(value)
 
 
 async def _all_projects(tx: Tx) -> Sequence[Project]:
@@ -163,21 +177,11 @@ async def _all_projects(tx: Tx) -> Sequence[Project]:
     return found
 
 
-def _run(work: Callable[[Tx], Awaitable[_T]]) -> _T:
-    """Do it in one transaction on the database that runs."""
-
-    async def run() -> _T:
-        async with opened_database(read_settings()) as db, db.transaction() as tx:
-            return await work(tx)
-
-    return asyncio.run(run())
-
-
 def _show_token(project: Project, token: NewToken, done: str, *, json: bool) -> None:
     if json:
-        _print_json({"project": _document(project), "token": token.text})
+        print_json({"project": _document(project), "token": token.text})
         return
-    _print_lines(
+    print_lines(
         [
             f"{done} Its token, which is shown this once:",
             "",
@@ -195,7 +199,10 @@ def _token_line(token: KeptToken) -> str:
     if token.revoked_at is not None:
         end = f"revoked {token.revoked_at:%Y-%m-%d}"
     used = "never" if token.last_used_at is None else f"{token.last_used_at:%Y-%m-%d %H:%M}"
-    return f"{token.id:>6}  {token.hint}...  {token.name:<16} last used {used:<16}  {end}"
+    scopes = ",".join(sorted(token.scopes))
+    return (
+        f"{token.id:>6}  {token.hint}...  {token.name:<16} {scopes:<18} last used {used:<16}  {end}"
+    )
 
 
 def _document(project: Project) -> dict[str, object]:
@@ -203,14 +210,6 @@ def _document(project: Project) -> dict[str, object]:
         "slug": project.slug,
         "name": project.name,
         "default_branch": project.default_branch,
-        "options": asdict(project.options),
+        "options": project.options.to_json(),
         "created_at": project.created_at,
     }
-
-
-def _print_lines(lines: Iterable[str]) -> None:
-    print("\n".join(lines))
-
-
-def _print_json(document: Mapping[str, Any]) -> None:
-    print(json_module.dumps(document, indent=2, default=datetime.isoformat))

@@ -1,7 +1,6 @@
 """`storyshelf serve`: the API and the pages, in this process, until a signal ends it."""
 
 import asyncio
-import ipaddress
 import socket
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from storyshelf import logs
 from storyshelf.cli.database import plain_errors, url_in_use
+from storyshelf.cli.listening import adopt, bind, require_somebody
 from storyshelf.db.migrate import require_head
 from storyshelf.errors import StoryshelfError
 from storyshelf.server import create_app
@@ -22,29 +22,6 @@ CLOSE_SHARE = 0.6  # of the grace, for requests under way; the rest is for conne
 log = structlog.get_logger(__name__)
 
 
-class NotLoopbackError(StoryshelfError):
-    """Whoever reaches the pages may read them, so nobody from outside this machine may."""
-
-    def __init__(self, host: str) -> None:
-        super().__init__(
-            "The pages have no sign-in yet, so the server listens on this machine only",
-            where=f"STORYSHELF_HOST or --host is {host!r}",
-            next_step="Use 127.0.0.1; from elsewhere, forward the port: "
-            "`ssh -L 8765:127.0.0.1:8765 this-machine`.",
-        )
-
-
-class PortTakenError(StoryshelfError):
-    """Another program listens there."""
-
-    def __init__(self, host: str, port: int, reason: str) -> None:
-        super().__init__(
-            f"The server cannot listen: {reason}",
-            where=f"{host}:{port}",
-            next_step="End what listens there, or choose another port: --port, STORYSHELF_PORT.",
-        )
-
-
 class NotServedError(StoryshelfError):
     """The server's own start failed; the lines above say why."""
 
@@ -55,7 +32,7 @@ class NotServedError(StoryshelfError):
 def serve(
     *,
     host: Annotated[
-        str | None, typer.Option(help="Instead of STORYSHELF_HOST; loopback only.")
+        str | None, typer.Option(help="Instead of STORYSHELF_HOST; beyond this machine: 0.0.0.0.")
     ] = None,
     port: Annotated[
         int | None,
@@ -70,7 +47,8 @@ def serve(
 ) -> None:
     """Serve the API and the pages until TERM or Ctrl-C.
 
-    Works on STORYSHELF_DATABASE_URL, else on the embedded database if that runs.
+    Works on STORYSHELF_DATABASE_URL, else on the embedded database if that runs. Beyond this
+    machine it listens only once somebody can sign in with a password.
     """
     settings = read_settings(host=host, port=port)
     logs.configure(settings.log_level, settings.log_format)
@@ -80,36 +58,15 @@ def serve(
         asyncio.run(_serve(settings, url, bound, any_schema=any_schema))
 
 
-def bind(host: str, port: int) -> socket.socket:
-    """Listen on that address of this machine; port 0 is any free one."""
-    if not _is_loopback(host):
-        raise NotLoopbackError(host)
-    try:
-        return socket.create_server((host, port))
-    except OSError as error:
-        raise PortTakenError(host, port, error.strerror or str(error)) from error
-
-
-def adopt(descriptor: int) -> socket.socket:
-    """Return the socket that the parent process bound, so that no restart loses a connection."""
-    return socket.socket(fileno=descriptor)
-
-
 async def _serve(settings: Settings, url: str, bound: socket.socket, *, any_schema: bool) -> None:
     async with open_parts(settings, url) as parts:
         if not any_schema:
             with plain_errors():
                 await require_head(parts.db)
+        with plain_errors():
+            await require_somebody(parts.db, settings.host)
         log.info("server.started", url=parts.public_url)
-        if not await serve_on(bound, create_app(parts), CLOSE_SHARE * settings.stop_grace_s):
+        stop_within_s = CLOSE_SHARE * settings.stop_grace_s
+        if not await serve_on(bound, create_app(parts), stop_within_s, settings.trusted_proxies):
             raise NotServedError
     log.info("server.stopped")
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.IPv4Address(host).is_loopback
-    except ValueError:
-        return False

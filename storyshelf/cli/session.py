@@ -9,13 +9,18 @@ from typing import Annotated
 
 import typer
 
+from storyshelf.cli.github import annotation, outputs_of, write_outputs
 from storyshelf.cli.output import Output
+from storyshelf.client.answers import Build
 from storyshelf.client.api import Api, connect
+from storyshelf.client.ci import CiRun
 from storyshelf.client.exit_codes import ExitCode, InvalidOptionsError, OnChanges, code_of_state
 from storyshelf.client.retrying import DEFAULT_TRIES, Backoff
-from storyshelf.client.saved import choose_server
+from storyshelf.client.saved import NoServerError, choose_server
+from storyshelf.client.skipping import skip_for_lack
 from storyshelf.client.steps import step_of_build
-from storyshelf.client.summary import TO_LOOK_AT, summary
+from storyshelf.client.summary import TO_LOOK_AT, Line, summary
+from storyshelf.client.traceparent import trace_headers
 from storyshelf.client.wait import wait_for_end
 from storyshelf.clock import SystemClock
 from storyshelf.data_dir import data_dir, own_user_id
@@ -62,12 +67,40 @@ class BadRetriesError(InvalidOptionsError):
         )
 
 
+def skip_without_token(url: str | None, token: str | None, run: CiRun | None) -> str | None:
+    """Return why this run of a CI is skipped for lack of a token; None: it has what it needs.
+
+    Raises NoServerError where a person, or the CI's configuration, has forgotten it.
+    """
+    try:
+        choose_server(url, token, data_dir(os.environ, own_user_id()))
+    except NoServerError as error:
+        reason = skip_for_lack(error, run)
+        if reason is None:
+            raise
+        return reason
+    return None
+
+
+def report_skip(reason: str, output: Output, build: Build | None = None) -> ExitCode:
+    """Say why nothing is captured, where the CI shows it too; nothing is wrong with that."""
+    output.say([Line(f"Skipped: {reason}", "attention"), *annotation(os.environ, reason)])
+    if build is not None:
+        output.say([Line(f"  {build.url}")])
+    outputs = {"code": str(int(ExitCode.OK))} if build is None else outputs_of(build, ExitCode.OK)
+    write_outputs(os.environ, outputs)
+    document = None if build is None else build.model_dump(mode="json")
+    output.result({"skipped": reason, "build": document, "exit_code": int(ExitCode.OK)})
+    return ExitCode.OK
+
+
 @asynccontextmanager
 async def connected(url: str | None, token: str | None) -> AsyncIterator[Api]:
     """Connect to the server that options, environment or the saved file name."""
     server = choose_server(url, token, data_dir(os.environ, own_user_id()))
     backoff = Backoff(SystemRandom().random, tries(os.environ))
     async with connect(server, SystemClock(), backoff) as api:
+        api.http.headers.update(trace_headers(os.environ))
         yield api
 
 
@@ -112,6 +145,7 @@ async def report_verdict(
     ]
     snapshots = [snapshot for found in lists for snapshot in found]
     code = code_of_state(build.state, patience.on_changes)
+    write_outputs(os.environ, outputs_of(build, code))
     output.say(summary(build, snapshots, code))
     output.result(
         {

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from storyshelf.cli.everything import Order, everything
+from storyshelf.cli.first_admin import LIVES_MINUTES, first_link
 from storyshelf.cli.session import JsonOption
 from storyshelf.cli.up_note import Note, alone, is_alive, read_note
 from storyshelf.clock import SystemClock
@@ -72,7 +73,7 @@ async def _up(settings: Settings, project: str | None, *, json: bool) -> None:
                 return
         note = read_note(settings.data_dir)
         if note is not None and note.url is not None and is_alive(note):
-            _show(settings, note, "storyshelf is up already", json=json)
+            await _show(settings, note, "storyshelf is up already", json=json)
             return
         await clock.sleep(LOOK_S)
     raise LockedError(settings.data_dir)
@@ -80,7 +81,7 @@ async def _up(settings: Settings, project: str | None, *, json: bool) -> None:
 
 async def _run(order: Order, *, json: bool) -> None:
     async with everything(order) as note:
-        _show(order.settings, note, "storyshelf is up", json=json)
+        await _show(order.settings, note, "storyshelf is up", json=json)
         await asyncio.get_running_loop().create_future()  # until a signal cancels
 
 
@@ -100,16 +101,17 @@ def _let_signals_cancel() -> None:
             loop.add_signal_handler(number, stop)
 
 
-def _show(settings: Settings, note: Note, what: str, *, json: bool) -> None:
+async def _show(settings: Settings, note: Note, what: str, *, json: bool) -> None:
+    link = await first_link(settings, note.url or "")
     if json:
         document = {"url": note.url, "project": note.project, "pid": note.pid}
-        text = json_module.dumps(document | {"data_dir": str(settings.data_dir)})
+        text = json_module.dumps(document | {"data_dir": str(settings.data_dir), "sign_in": link})
     else:
-        text = "\n".join(_block(settings, note, what))
+        text = "\n".join(_block(settings, note, what, link))
     print(text, flush=True)
 
 
-def _block(settings: Settings, note: Note, what: str) -> list[str]:
+def _block(settings: Settings, note: Note, what: str, link: str | None) -> list[str]:
     chosen = os.environ.get("STORYSHELF_DATA_DIR")
     same_folder = f"STORYSHELF_DATA_DIR={settings.data_dir} " if chosen else ""
     stop = "Ctrl-C" if note.pid == os.getpid() else f"Ctrl-C there, or kill {note.pid}"
@@ -117,6 +119,7 @@ def _block(settings: Settings, note: Note, what: str) -> list[str]:
         "",
         f"{what}: {note.url}",
         "",
+        *(_sign_in_lines(link) if link else []),
         f"  project  {note.project}  {note.url}/projects/{note.project}",
         f"  upload   {same_folder}storyshelf storybook-static",
         "           in another terminal; address and token are saved for it",
@@ -126,8 +129,19 @@ def _block(settings: Settings, note: Note, what: str) -> list[str]:
     ]
 
 
+def _sign_in_lines(link: str) -> list[str]:
+    return [
+        f"  sign in  {link}",
+        f"           works once, within {LIVES_MINUTES} minutes; set a password there",
+    ]
+
+
 def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:  # nobody reads it any more: no reason not to stop, nor to end in failure
+        with Path(os.devnull).open("w") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stderr.fileno())
 
 
 def _first_leaf(error: BaseException) -> BaseException:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import secrets
 import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -22,12 +23,17 @@ from storyshelf.cli.session import (
     UrlOption,
     connected,
     patience,
+    report_skip,
     report_verdict,
+    skip_without_token,
 )
-from storyshelf.client.api import Api, BuildRequest
+from storyshelf.client.api import Api, BuildRequest, Origin
+from storyshelf.client.ci import CiRun, detect
+from storyshelf.client.commit import Commit, CommitFacts
 from storyshelf.client.exit_codes import ExitCode
-from storyshelf.client.git import CommitFacts, identify
+from storyshelf.client.git import identify
 from storyshelf.client.hashing import HashedFolder, hash_folder
+from storyshelf.client.skipping import skip_for_branch
 from storyshelf.client.steps import step_of_hashing, step_of_sending
 from storyshelf.client.summary import Line
 from storyshelf.client.upload import Finding, Uploaded, idempotency_key
@@ -82,9 +88,28 @@ OlderOption = Annotated[
 ]
 
 
+PullRequestOption = Annotated[
+    int | None,
+    typer.Option(
+        "--pull-request",
+        envvar="STORYSHELF_PULL_REQUEST",
+        min=1,
+        help="Its number, instead of what CI says; it gets the comment.",
+    ),
+]
+SkipOption = Annotated[
+    str | None,
+    typer.Option(
+        "--skip",
+        metavar="GLOB",
+        help="Capture nothing on such a branch, and have its checks succeed as skipped.",
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """What one command line asks for."""
+    """What one command line asks for, and the CI run it is part of."""
 
     folder: Path
     url: str | None
@@ -92,6 +117,20 @@ class _Order:
     commit: CommitFacts
     nonce: str
     cancel_older: bool | None
+    skip: str | None
+    run: CiRun | None
+    pull_request: int | None
+
+    @property
+    def origin(self) -> Origin:
+        """Return what a build remembers of where it is from."""
+        run = self.run or CiRun("")
+        return Origin(self.pull_request or run.pull_request, run.facts())
+
+    def identified(self) -> Commit:
+        """Return the commit; raises UnknownCommitError, UnknownBranchError."""
+        from_ci = self.run.commit if self.run else CommitFacts()
+        return identify(self.commit, from_ci, self.folder)
 
 
 def upload(  # noqa: PLR0913  # a command's options
@@ -106,6 +145,8 @@ def upload(  # noqa: PLR0913  # a command's options
     author: AuthorOption = None,
     force_rebuild: RebuildOption = False,
     cancel_older: OlderOption = None,
+    pull_request: PullRequestOption = None,
+    skip: SkipOption = None,
     json: JsonOption = False,
 ) -> None:
     """Upload a built Storybook and print its build; `storyshelf wait` then gets the verdict.
@@ -119,10 +160,13 @@ def upload(  # noqa: PLR0913  # a command's options
         CommitFacts(commit, branch, message, author),
         secrets.token_hex(8) if force_rebuild else "",
         cancel_older,
+        skip,
+        detect(os.environ),
+        pull_request,
     )
     form = choose_format(json_wanted=json, stream=sys.stdout, environ=os.environ)
     with open_output(form, SystemClock().monotonic) as output:
-        asyncio.run(_upload(order, output))
+        asyncio.run(_unless_skipped(order, output, _upload))
 
 
 def publish(  # noqa: PLR0913  # a command's options
@@ -137,6 +181,8 @@ def publish(  # noqa: PLR0913  # a command's options
     author: AuthorOption = None,
     force_rebuild: RebuildOption = False,
     cancel_older: OlderOption = None,
+    pull_request: PullRequestOption = None,
+    skip: SkipOption = None,
     timeout: TimeoutOption = DEFAULT_TIMEOUT_S,
     exit_zero_on_changes: ExitZeroOption = False,
     json: JsonOption = False,
@@ -154,11 +200,14 @@ def publish(  # noqa: PLR0913  # a command's options
         CommitFacts(commit, branch, message, author),
         secrets.token_hex(8) if force_rebuild else "",
         cancel_older,
+        skip,
+        detect(os.environ),
+        pull_request,
     )
     form = choose_format(json_wanted=json, stream=sys.stdout, environ=os.environ)
     waiting = patience(timeout, exit_zero_on_changes=exit_zero_on_changes)
     with open_output(form, SystemClock().monotonic) as output:
-        code = asyncio.run(_publish(order, output, waiting))
+        code = asyncio.run(_unless_skipped(order, output, _publishing(waiting)))
     raise typer.Exit(code)
 
 
@@ -168,10 +217,25 @@ def _folder(argument: Path | None, option: Path | None) -> Path:
     return argument or option or USUAL_FOLDER
 
 
-async def _upload(order: _Order, output: Output) -> None:
+Work = Callable[[_Order, Output, Api, str], Awaitable[ExitCode]]
+
+
+async def _unless_skipped(order: _Order, output: Output, work: Work) -> ExitCode:
+    """Do the work with a connection, unless this run or its branch is to be skipped."""
+    if reason := skip_without_token(order.url, order.token, order.run):
+        return report_skip(reason, output)
     async with connected(order.url, order.token) as api:
         slug = (await api.project()).slug
-        uploaded = await _send(api, slug, order, output)
+        if order.skip is not None:
+            commit = await asyncio.to_thread(order.identified)
+            if reason := skip_for_branch(commit.branch, order.skip):
+                build = await api.skip_build(slug, commit, reason, order.origin)
+                return report_skip(reason, output, build)
+        return await work(order, output, api, slug)
+
+
+async def _upload(order: _Order, output: Output, api: Api, slug: str) -> ExitCode:
+    uploaded = await _send(api, slug, order, output)
     output.result(
         {
             "build": uploaded.build.model_dump(mode="json"),
@@ -180,13 +244,15 @@ async def _upload(order: _Order, output: Output) -> None:
             "exit_code": int(ExitCode.OK),
         }
     )
+    return ExitCode.OK
 
 
-async def _publish(order: _Order, output: Output, waiting: Patience) -> ExitCode:
-    async with connected(order.url, order.token) as api:
-        slug = (await api.project()).slug
+def _publishing(waiting: Patience) -> Work:
+    async def publish(order: _Order, output: Output, api: Api, slug: str) -> ExitCode:
         uploaded = await _send(api, slug, order, output)
         return await report_verdict(api, slug, uploaded.build.number, output, waiting)
+
+    return publish
 
 
 async def _send(api: Api, slug: str, order: _Order, output: Output) -> Uploaded:
@@ -198,9 +264,9 @@ async def _send(api: Api, slug: str, order: _Order, output: Output) -> Uploaded:
         limits,
     )
     output.say(_warnings(folder))
-    commit = await asyncio.to_thread(identify, order.commit, os.environ, order.folder)
+    commit = await asyncio.to_thread(order.identified)
     key = idempotency_key(commit, folder.manifest, order.nonce)
-    request = BuildRequest(key, commit, folder.manifest, order.cancel_older)
+    request = BuildRequest(key, commit, folder.manifest, order.cancel_older, order.origin)
     uploaded = await send(
         api, slug, folder, request, lambda sent: output.step(step_of_sending(sent))
     )

@@ -60,6 +60,12 @@ class Progress(Answer):
     eta_s: TimeLeft | None = None
 
 
+class Obstacle(Answer):
+    """What a build waits for that no consumer does at the moment."""
+
+    what: str
+
+
 class Build(Answer):
     """A build as the server sees it now."""
 
@@ -71,7 +77,10 @@ class Build(Answer):
     commit: str
     counts: dict[str, int]
     progress: Progress
+    storybook_url: str | None = None
     rule: str | None = None
+    waits_for: Obstacle | None = None
+    warnings: tuple[str, ...] = ()  # an older server has none
 
     @property
     def has_ended(self) -> bool:

@@ -23,13 +23,13 @@ from storyshelf.client.answers import (
     Snapshot,
     SnapshotPage,
 )
+from storyshelf.client.commit import Commit
 from storyshelf.client.errors import (
     ApiProblemError,
     BadAnswerError,
     FileChangedError,
     ServerUnreachableError,
 )
-from storyshelf.client.git import Commit
 from storyshelf.client.retrying import PASSING_STATUSES, Backoff
 from storyshelf.client.saved import Server
 from storyshelf.client.version import own_version
@@ -45,6 +45,14 @@ _A = TypeVar("_A", bound=Answer)
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a commit is from: its pull request, and the facts of the CI run."""
+
+    pull_request: int | None = None
+    ci: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class BuildRequest:
     """What opens a build; the same key with the same content finds the same build again."""
 
@@ -52,6 +60,7 @@ class BuildRequest:
     commit: Commit
     manifest: Manifest
     cancel_older: bool | None = None
+    origin: Origin = field(default_factory=Origin)
 
     def body(self) -> dict[str, object]:
         """Return it as the API wants it."""
@@ -66,6 +75,8 @@ class BuildRequest:
                 for file in self.manifest.files
             ],
             "cancel_older": self.cancel_older,
+            "pull_request": self.origin.pull_request,
+            "ci": dict(self.origin.ci),
         }
 
 
@@ -111,6 +122,20 @@ class Api:
         path = f"/api/v1/projects/{slug}/builds"
         answer = await self._send(_Request("POST", path, json=request.body()))
         return _read(OpenedBuild, answer)
+
+    async def skip_build(self, slug: str, commit: Commit, reason: str, origin: Origin) -> Build:
+        """Have a build of the commit that captures nothing, so that no check waits for one."""
+        body = {
+            "commit": commit.commit,
+            "branch": commit.branch,
+            "message": commit.message,
+            "author": commit.author,
+            "reason": reason,
+            "pull_request": origin.pull_request,
+            "ci": dict(origin.ci),
+        }
+        path = f"/api/v1/projects/{slug}/builds/skip"
+        return _read(BuildAnswer, await self._send(_Request("POST", path, json=body))).build
 
     async def put_blob(self, slug: str, number: int, file: BundledFile, source: Path) -> None:
         """Send one file's content; a file that is not what was hashed is told apart."""
@@ -251,9 +276,19 @@ def _accepted(request: _Request, answer: httpx.Response) -> httpx.Response:
         return answer
     if answer.is_redirect:
         raise BadAnswerError(str(request), f"it redirects to {answer.headers.get('Location')}")
-    if not answer.headers.get("Content-Type", "").startswith("application/problem+json"):
-        raise ApiProblemError(answer.status_code, Problem(), request=str(request))
-    raise ApiProblemError(answer.status_code, _read(Problem, answer), request=str(request))
+    is_problem = answer.headers.get("Content-Type", "").startswith("application/problem+json")
+    raise ApiProblemError(
+        answer.status_code,
+        _read(Problem, answer) if is_problem else Problem(),
+        request=str(request),
+        request_id=_request_id(answer),
+    )
+
+
+def _request_id(answer: httpx.Response) -> str:
+    """Return what the server's log names the request by; something else may have answered."""
+    given = answer.headers.get("X-Request-Id", "")
+    return given if given.isascii() and given.isprintable() else ""
 
 
 def _read(kind: type[_A], answer: httpx.Response) -> _A:

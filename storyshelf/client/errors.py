@@ -28,10 +28,13 @@ class ServerUnreachableError(ClientError):
 class ApiProblemError(ClientError):
     """The server refused, and said why."""
 
-    def __init__(self, status: int, problem: Problem, *, request: str) -> None:
+    def __init__(
+        self, status: int, problem: Problem, *, request: str, request_id: str = ""
+    ) -> None:
+        where = problem.where or request
         super().__init__(
             problem.what or problem.title or f"The server answered {status}",
-            where=problem.where or request,
+            where=f"{where}, request {request_id}" if request_id else where,
             next_step=problem.next_step or _usual_next_step(status),
         )
         self.status = status

@@ -1,51 +1,15 @@
 """Which commit is uploaded: what was said, what the CI knows, what git says; in this order."""
 
-import json
 import subprocess
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from storyshelf.client.commit import Commit, CommitFacts
 from storyshelf.client.exit_codes import InvalidOptionsError
 
 GIT_DEADLINE_S = 10
 MAX_MESSAGE_CHARS = 5_000  # a commit message of any length may exist; nobody reads more here
 
 _HEADS = ("refs/heads/", "refs/remotes/origin/")
-
-
-@dataclass(frozen=True, slots=True)
-class CommitFacts:
-    """What one source knows of the commit; None where it does not."""
-
-    commit: str | None = None
-    branch: str | None = None
-    message: str | None = None
-    author: str | None = None
-
-    def or_else(self, other: "CommitFacts") -> "CommitFacts":
-        """Fill what is unknown here from another source.
-
-        Message and author belong to a commit: they are taken only from a source that speaks of
-        the same one.
-        """
-        same = None in {self.commit, other.commit} or self.commit == other.commit
-        return CommitFacts(
-            commit=self.commit or other.commit,
-            branch=self.branch or other.branch,
-            message=self.message or (other.message if same else None),
-            author=self.author or (other.author if same else None),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """The commit a build belongs to."""
-
-    commit: str
-    branch: str
-    message: str | None = None
-    author: str | None = None
 
 
 class UnknownCommitError(InvalidOptionsError):
@@ -71,9 +35,9 @@ class UnknownBranchError(InvalidOptionsError):
         )
 
 
-def identify(said: CommitFacts, environ: Mapping[str, str], folder: Path) -> Commit:
+def identify(said: CommitFacts, from_ci: CommitFacts, folder: Path) -> Commit:
     """Put the sources together, or raise what is missing."""
-    facts = said.or_else(ci_facts(environ))
+    facts = said.or_else(from_ci)
     problem = "no git was asked"
     if None in {facts.commit, facts.branch, facts.message, facts.author}:
         from_git, problem = git_facts(folder)
@@ -84,49 +48,6 @@ def identify(said: CommitFacts, environ: Mapping[str, str], folder: Path) -> Com
         raise UnknownBranchError(facts.commit, folder)
     message = facts.message[:MAX_MESSAGE_CHARS] if facts.message else None
     return Commit(facts.commit, facts.branch, message, facts.author or None)
-
-
-def ci_facts(environ: Mapping[str, str]) -> CommitFacts:
-    """Return what the CI's own variables say."""
-    if environ.get("GITHUB_ACTIONS") == "true":
-        return _github_facts(environ)
-    if environ.get("GITLAB_CI") == "true":
-        return _gitlab_facts(environ)
-    return CommitFacts()
-
-
-def _github_facts(environ: Mapping[str, str]) -> CommitFacts:
-    """In a pull request GITHUB_SHA is a merge commit that exists for this run only."""
-    if environ.get("GITHUB_EVENT_NAME", "").startswith("pull_request"):
-        return CommitFacts(
-            commit=_pull_request_head(environ.get("GITHUB_EVENT_PATH")),
-            branch=environ.get("GITHUB_HEAD_REF") or None,
-        )
-    return CommitFacts(
-        commit=environ.get("GITHUB_SHA") or None, branch=environ.get("GITHUB_REF_NAME") or None
-    )
-
-
-def _pull_request_head(event_path: str | None) -> str | None:
-    try:
-        event = json.loads(Path(event_path or "").read_bytes())
-        sha = event["pull_request"]["head"]["sha"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return sha if isinstance(sha, str) else None
-
-
-def _gitlab_facts(environ: Mapping[str, str]) -> CommitFacts:
-    """In a merged-results pipeline CI_COMMIT_SHA is a merge commit that exists for it only."""
-    source = environ.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA")
-    return CommitFacts(
-        commit=source or environ.get("CI_COMMIT_SHA") or None,
-        branch=environ.get("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME")
-        or environ.get("CI_COMMIT_REF_NAME")
-        or None,
-        message=None if source else environ.get("CI_COMMIT_MESSAGE") or None,
-        author=None if source else environ.get("CI_COMMIT_AUTHOR") or None,
-    )
 
 
 def git_facts(folder: Path) -> tuple[CommitFacts, str]:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from storyshelf.client.exit_codes import InvalidOptionsError
 
 FILE_NAME = "client.json"
+TOKEN = "project token"  # noqa: S105  # what is missing, in words
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class NoServerError(InvalidOptionsError):
             where=f"looked at {option}, {variable} and {looked_in}",
             next_step=f"Set {variable}, or start a server here with `storyshelf up`.",
         )
+        self.is_about_token = missing == TOKEN
 
 
 class BadServerUrlError(InvalidOptionsError):
@@ -69,7 +71,7 @@ def choose_server(url: str | None, token: str | None, folder: Path) -> Server:
         token = saved.token
     if not token:
         raise NoServerError(
-            "project token", "--project-token", "STORYSHELF_PROJECT_TOKEN", folder / FILE_NAME
+            TOKEN, "--project-token", "STORYSHELF_PROJECT_TOKEN", folder / FILE_NAME
         )
     return Server(url, token)
 

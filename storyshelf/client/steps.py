@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from storyshelf.client.answers import Build
+from storyshelf.client.summary import clean
 from storyshelf.client.upload import SentBytes
 
 _UNITS = ("B", "KB", "MB", "GB")
@@ -26,12 +27,12 @@ def step_of_hashing(done: int, total: int) -> Step:
 
 def step_of_sending(sent: SentBytes) -> Step:
     """Count contents that the server has now."""
-    weight = f"{_size(sent.sent_bytes)} of {_size(sent.total_bytes)}"
+    weight = f"{size_words(sent.sent_bytes)} of {size_words(sent.total_bytes)}"
     return Step("Uploading", sent.files, sent.total_files, weight)
 
 
 def step_of_build(build: Build) -> Step:
-    """Count snapshots that are done, with the time that is left where it can be told."""
+    """Count snapshots that are done, with the time that is left, or what keeps the build."""
     progress = build.progress
     detail = build.state
     if progress.total:
@@ -39,10 +40,13 @@ def step_of_build(build: Build) -> Step:
     if progress.eta_s is not None and not build.has_ended:
         low, high = _duration(progress.eta_s.low), _duration(progress.eta_s.high)
         detail += f", about {_duration(progress.eta_s.likely)} left ({low} to {high})"
+    if build.waits_for is not None and not build.has_ended:
+        detail += f": {clean(build.waits_for.what)}"
     return Step(f"Build {build.number}", progress.done, progress.total, detail)
 
 
-def _size(size_bytes: int) -> str:
+def size_words(size_bytes: int) -> str:
+    """Return a size as people read it."""
     value, unit = float(size_bytes), 0
     while value >= _STEP and unit < len(_UNITS) - 1:
         value, unit = value / _STEP, unit + 1

@@ -49,6 +49,7 @@ def summary(build: Build, snapshots: Sequence[Snapshot], code: ExitCode) -> tupl
     """
     head = f"Build {build.number} on {clean(build.branch)} {verdict_sentence(build)}"
     lines = [Line(head, _TONES.get(build.state, "bad")), Line(f"  {build.url}")]
+    lines += [Line(f"Warning: {clean(warning)}", "attention") for warning in build.warnings]
     told = [each for each in TO_LOOK_AT if each != "added" or build.rule != FIRST_BUILD]
     for verdict in told:
         lines += _group(verdict, [each for each in snapshots if each.verdict == verdict])

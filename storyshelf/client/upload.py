@@ -10,8 +10,8 @@ from enum import Enum
 from storyshelf.bundle.manifest import BundledFile, Manifest
 from storyshelf.client.answers import Build, OpenedBuild
 from storyshelf.client.api import Api, BuildRequest
+from storyshelf.client.commit import Commit
 from storyshelf.client.errors import ApiProblemError, StillMissingError
-from storyshelf.client.git import Commit
 from storyshelf.client.hashing import HashedFolder
 
 PARALLEL_PUTS = 10

@@ -1,6 +1,6 @@
 """The declarative base, and the few shapes that many columns and constraints share."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -36,6 +36,7 @@ class Base(DeclarativeBase):
         str: Text,
         int: BigInteger,
         datetime: postgresql.TIMESTAMP(timezone=True),
+        timedelta: postgresql.INTERVAL(),
         dict[str, Any]: postgresql.JSONB(none_as_null=True),  # None is no value, not a null in it
         list[Any]: postgresql.JSONB(none_as_null=True),
         list[str]: postgresql.ARRAY(Text),

@@ -1,7 +1,5 @@
 """PNG files in: the pixels as 8-bit RGBA, whatever kind of PNG it is."""
 
-import struct
-import zlib
 from io import BytesIO
 
 import numpy as np
@@ -9,7 +7,14 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from storyshelf.diff.png_chunks import require_enough_data, require_whole_chunks
-from storyshelf.diff.png_header import GREY, MAX_PIXELS, BadPngError, PngHeader, read_header
+from storyshelf.diff.png_header import (
+    GREY,
+    MAX_PIXELS,
+    REFUSALS,
+    BadPngError,
+    PngHeader,
+    read_header,
+)
 from storyshelf.diff.shapes import Pixels
 
 __all__ = ["MAX_PIXELS", "BadPngError", "PngHeader", "decode", "read_header"]
@@ -32,16 +37,8 @@ def decode(content: bytes) -> Pixels:
             if header.interlaced or _ends_in_zeroes(image):
                 require_enough_data(content, header)
             pixels = _rgba(image, header)
-    except (
-        OSError,
-        SyntaxError,
-        ValueError,
-        EOFError,
-        LookupError,
-        struct.error,
-        zlib.error,
-    ) as error:
-        raise BadPngError(f"its data is damaged ({error})") from error  # the ways Pillow refuses
+    except REFUSALS as error:
+        raise BadPngError(f"its data is damaged ({error})") from error
     pixels[pixels[..., 3] == 0] = 0
     return pixels
 

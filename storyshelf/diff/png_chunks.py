@@ -20,8 +20,13 @@ _ADAM7 = (  # first column, first row, and the steps between columns and rows, o
 
 
 def require_whole_chunks(content: bytes) -> None:
-    """Check the length and the checksum of every chunk up to IEND, which must be there."""
-    for kind, _ in _chunks(content):
+    """Check the length and the checksum of every chunk up to IEND, which must be there.
+
+    A second header is refused: it would give the picture another size than was looked at.
+    """
+    for place, (kind, _) in enumerate(_chunks(content)):
+        if kind == b"IHDR" and place:
+            raise BadPngError("it has more than one header")
         if kind == b"IEND":
             return
     raise BadPngError(f"it ends after {len(content)} bytes, before its last chunk")

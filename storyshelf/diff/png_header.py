@@ -8,6 +8,9 @@ from storyshelf.errors import BadInputError
 
 MAX_PIXELS = 80_000_000  # 320 MB as RGBA: what one picture may take of a consumer's memory
 
+# What Pillow raises for a file that is damaged, or was made to look so.
+REFUSALS = (OSError, SyntaxError, ValueError, EOFError, LookupError, struct.error, zlib.error)
+
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _IHDR = struct.Struct(">IIBBBBB")
 _HEADER_BYTES = len(SIGNATURE) + 8 + _IHDR.size + 4  # the chunk's length and type, then its CRC

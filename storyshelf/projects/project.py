@@ -9,6 +9,8 @@ from storyshelf.ids import ProjectId
 from storyshelf.projects.options import ProjectOptions
 
 SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")  # it becomes a host name's label
+MAX_NAME = 100
+MAX_BRANCH = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,26 @@ class BadSlugError(BadInputError):
         super().__init__(
             f"{slug!r} cannot be a project's slug",
             next_step="Use 1 to 63 lower-case letters, digits and inner hyphens.",
+        )
+
+
+class BadNameError(BadInputError):
+    """A name that people could not read in a list."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"A project's name has 1 to {MAX_NAME} characters, all of them visible",
+            next_step="Choose a shorter name, in one line.",
+        )
+
+
+class BadBranchError(BadInputError):
+    """What no branch can be called."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"A branch's name has 1 to {MAX_BRANCH} characters and no spaces",
+            next_step="Write it as `git branch` does, such as main.",
         )
 
 
@@ -58,3 +80,19 @@ def parse_slug(text: str) -> str:
     if not SLUG.fullmatch(text):
         raise BadSlugError(text)
     return text
+
+
+def parse_name(text: str) -> str:
+    """Return a project's name without the spaces around it, or refuse it."""
+    name = text.strip()
+    if not (1 <= len(name) <= MAX_NAME and name.isprintable()):
+        raise BadNameError
+    return name
+
+
+def parse_branch(text: str) -> str:
+    """Return a branch's name without the spaces around it, or refuse it."""
+    branch = text.strip()
+    if not (1 <= len(branch) <= MAX_BRANCH and branch.isprintable()) or " " in branch:
+        raise BadBranchError
+    return branch

@@ -7,18 +7,26 @@ from dataclasses import dataclass, field
 from storyshelf.clock import Clock
 from storyshelf.db.engine import Database
 from storyshelf.ids import ConsumerId, JobId
-from storyshelf.queue import store
 from storyshelf.queue.cadence import Cadence
-from storyshelf.queue.expiry import ExpiryTimer, end_overdue
+from storyshelf.queue.expiry import ExpiryTimer
 from storyshelf.queue.failpoint import Failpoint, Place, no_failpoint
 from storyshelf.queue.fetcher import Deeds, Fetcher, Timing
-from storyshelf.queue.job import Claimed
+from storyshelf.queue.ground import DatabaseGround, Ground
+from storyshelf.queue.job import AttemptEnded, Claimed, Outcome
 from storyshelf.queue.job_kind import JobKinds
-from storyshelf.queue.job_runner import JobRunner
-from storyshelf.queue.lease_keeper import Abandoned, LeaseKeeper, asking
+from storyshelf.queue.job_runner import JobRunner, Observe, unobserved
+from storyshelf.queue.lease_keeper import Abandoned, LeaseKeeper
 from storyshelf.queue.lease_times import LeaseTimes
 from storyshelf.queue.settler import Settler
-from storyshelf.queue.wakeup import HintLine
+from storyshelf.queue.slots import Offer
+from storyshelf.queue.tally import Tally
+from storyshelf.queue.wakeup import HintLine, Probe, ask_one
+
+LAST_HINT_WITHIN_S = 1.0  # for others to hear of what was given back; they poll as well
+
+
+def nothing_to_do() -> None:
+    """Leave it to the next beat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,44 +40,62 @@ class ConsumerOptions:
     times: LeaseTimes = field(default_factory=LeaseTimes)
     cadence: Cadence = field(default_factory=Cadence)
     failpoint: Failpoint = no_failpoint
+    observe: Observe = unobserved  # told of each attempt that has ended
+    tally: Tally = field(default_factory=Tally)
+    probe: Probe = ask_one  # asks something on the hint line, to see that it is alive
+    on_consumers_word: Callable[[], None] = nothing_to_do  # a consumer was asked for something
     also_expire: Sequence[Callable[[], Awaitable[object]]] = ()  # on the expiry timer
 
 
 class ConsumerSide:
-    """Claims, runs and settles; takes over the database's `announce` for hints."""
+    """Claims, runs and settles; hears of what is committed here, to hint at it."""
 
-    def __init__(self, db: Database, kinds: JobKinds, options: ConsumerOptions) -> None:
-        clock, draw, failpoint = options.clock, options.draw, options.failpoint
-        self._db = db
-        self._kinds = kinds
+    def __init__(self, db: Database | Ground, kinds: JobKinds, options: ConsumerOptions) -> None:
+        clock, draw = options.clock, options.draw
         self._options = options
-        self.keeper = LeaseKeeper(asking(db, options.times), clock, options.times)
-        self.settler = Settler(db, kinds, clock, draw=draw, failpoint=failpoint)
+        self._ground = ground_on(db, kinds, options) if isinstance(db, Database) else db
+        self.keeper = LeaseKeeper(self._ground.ask, clock, options.times)
         self.runner = JobRunner(
-            db=db,
+            db=self._ground,
             kinds=kinds,
             keeper=self.keeper,
-            settler=self.settler,
+            settler=self._ground,
             clock=clock,
             draw=draw,
             times=options.times,
-            failpoint=failpoint,
+            failpoint=options.failpoint,
+            observe=self._observe,
         )
-        self.hints = HintLine(db.direct_connection, clock, self._on_word)
-        self.expiry = ExpiryTimer(db, kinds, clock, draw, options.also_expire)
-        self.fetcher = Fetcher(options.places, self._deeds(), Timing(clock, draw, options.cadence))
-        db.announce = self.announce
+        self.hints = HintLine(
+            self._ground.hint_connection, clock, self._on_word, options.probe, options.tally
+        )
+        timing = Timing(clock, draw, options.cadence, options.times.answer_within_s)
+        self.fetcher = Fetcher(options.places, self._deeds(), timing, options.tally)
+        self._ground.tell(self.announce)
 
     def running_jobs(self) -> tuple[JobId, ...]:
         """Return the jobs whose leases are held here."""
         return self.keeper.held
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing more is claimed."""
+        return self.fetcher.is_quiet
+
+    def quiet(self) -> None:
+        """Claim nothing more until `resume`; what runs goes on."""
+        self.fetcher.quiet()
+
+    def resume(self) -> None:
+        """Claim again, unless a stop was asked for."""
+        self.fetcher.resume()
+
     def announce(self, words: frozenset[str]) -> None:
         """Act on what was committed here, and tell the others."""
         if "work" in words:
             self.fetcher.work_was_enqueued_here()
-        if "cancel" in words:
-            self.keeper.look_now()
+        for word in words - {"work"}:
+            self._act_on(word)
         self.hints.send(words)
 
     async def run_forever(self) -> None:
@@ -77,9 +103,13 @@ class ConsumerSide:
         async with asyncio.TaskGroup() as group:
             beside = [
                 group.create_task(part.run_forever())
-                for part in (self.keeper, self.hints, self.expiry)
+                for part in (self.keeper, self.hints, self._ground.expiry)
             ]
-            await self.fetcher.run_forever()
+            try:
+                await self.fetcher.run_forever()
+            finally:
+                await self._ground.close()
+            await self.hints.say_the_last(LAST_HINT_WITHIN_S)
             for task in beside:
                 task.cancel()
 
@@ -90,22 +120,56 @@ class ConsumerSide:
     def _deeds(self) -> Deeds:
         return Deeds(
             claim=self._claim,
-            run=self.runner.run,
-            end_overdue=lambda: end_overdue(self._db, self._kinds),
+            start=self.runner.start,
+            drop_all=self.runner.drop_all,
+            end_overdue=self._ground.end_overdue,
+            let_in_parked=self._ground.let_in_parked,
             release_all=lambda: self.keeper.abandon_all(Abandoned.RELEASED),
             is_hearing=lambda: self.hints.is_connected,
         )
 
-    async def _claim(self, free: Mapping[str, int]) -> Claimed:
-        options = self._options
-        async with self._db.transaction() as tx:
-            found = await store.claim(tx, options.consumer_id, free, options.times.lease_for)
+    async def _claim(self, offers: Mapping[str, Offer]) -> Claimed:
+        found = await self._ground.claim(offers)
         if found.leases:
-            options.failpoint(Place.AFTER_CLAIM)
+            self._options.failpoint(Place.AFTER_CLAIM)
         return found
+
+    def _observe(self, ended: AttemptEnded) -> None:
+        if ended.outcome is Outcome.LOST:
+            self._options.tally.leases_lost += 1
+        self._options.observe(ended)
 
     def _on_word(self, word: str) -> None:
         if word == "work":
             self.fetcher.wake()
+        else:
+            self._act_on(word)
+
+    def _act_on(self, word: str) -> None:
         if word == "cancel":
             self.keeper.look_now()
+        if word == "consumers":
+            self._options.on_consumers_word()
+
+
+def ground_on(db: Database, kinds: JobKinds, options: ConsumerOptions) -> DatabaseGround:
+    """Return the way to the queue's tables in this database."""
+    settler = Settler(
+        db,
+        kinds,
+        options.clock,
+        draw=options.draw,
+        failpoint=options.failpoint,
+        tally=options.tally,
+    )
+    return DatabaseGround(
+        db,
+        kinds,
+        consumer_id=options.consumer_id,
+        times=options.times,
+        settler=settler,
+        tally=options.tally,
+        expiry=ExpiryTimer(
+            db, kinds, options.clock, options.draw, options.also_expire, options.tally
+        ),
+    )

@@ -11,11 +11,21 @@ STOP_WITHIN_S = 5.0  # for a cancelled statement, which ends as soon as its sock
 T = TypeVar("T")
 
 
+class CancelledItselfError(Exception):
+    """The work was cancelled, and not by whoever waited for it: to them it has failed."""
+
+
 async def within(clock: Clock, limit_s: float, work: Coroutine[Any, Any, T]) -> T:
-    """Return what `work` returns; raises TimeoutError, with the work cancelled, past the limit."""
+    """Return what `work` returns.
+
+    Raises TimeoutError, with the work cancelled, past the limit; and CancelledItselfError, since a
+    CancelledError would pass for the caller's own cancellation, and silently end its loop.
+    """
     task = asyncio.ensure_future(work)
     try:
         if await clock.wait_for(_done(task), limit_s):
+            if task.cancelled():
+                raise CancelledItselfError
             return task.result()
     finally:
         await stop(clock, task)

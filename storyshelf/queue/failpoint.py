@@ -10,6 +10,7 @@ class Place(StrEnum):
     AFTER_CLAIM = "after_claim"
     AFTER_BLOBS = "after_blobs"  # content is stored, no row names it yet
     AFTER_PROGRESS = "after_progress"
+    AFTER_SAID = "after_said"  # a forge knows it, and we do not know that it does
     BEFORE_SETTLE = "before_settle"
     AFTER_SETTLE = "after_settle"  # committed, but nobody has read the answer
 

@@ -1,51 +1,52 @@
 """Natural batching: what arrives while the last batch is under way goes into the next."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Callable, Coroutine, Sequence
+from contextvars import Context
+from typing import Any, Generic, TypeVar
+
+import structlog
 
 Item = TypeVar("Item")
-Result = TypeVar("Result")
+
+log = structlog.get_logger(__name__)
 
 
-class Gathering(Generic[Item, Result]):
-    """Hands items on in batches; no timer, so an item that comes alone goes at once.
+class Gathering(Generic[Item]):
+    """Hands items on in batches; no timer, but all that come in one turn of the loop go together.
 
-    Whoever finds nothing under way hands on all that waits. Should that caller be cancelled, its
-    batch is taken up by the next one.
+    One task hands on, for as long as something waits; it is held here, and who owns the gathering
+    stops it. `hand_on` should raise nothing: a batch on which it does is logged and lost, and what
+    waits behind it goes on all the same.
     """
 
-    def __init__(self, handle: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]]) -> None:
-        self._handle = handle
-        self._under_way = asyncio.Lock()
-        self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
+    def __init__(self, hand_on: Callable[[Sequence[Item]], Coroutine[Any, Any, None]]) -> None:
+        self._hand_on = hand_on
+        self._waiting: list[Item] = []
+        self._task: asyncio.Task[None] | None = None
 
-    async def add(self, item: Item) -> Result:
-        """Return the item's own result, once its batch is through."""
-        own: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._waiting.append((item, own))
-        try:
-            async with self._under_way:
-                if not own.done():
-                    await self._hand_on()
-            return await own
-        except asyncio.CancelledError:
-            own.cancel()
-            raise
+    def add(self, item: Item) -> None:
+        """Have the item handed on with the next batch."""
+        self._waiting.append(item)
+        if self._task is None:  # it is nobody's own, so its lines name nobody
+            loop = asyncio.get_running_loop()
+            self._task = loop.create_task(self._hand_on_all(), context=Context())
 
-    async def _hand_on(self) -> None:
-        batch = [(item, future) for item, future in self._waiting if not future.done()]
-        self._waiting = []
+    @property
+    def task(self) -> "asyncio.Task[None] | None":
+        """The task that hands on, if anything is on its way."""
+        return self._task
+
+    async def _hand_on_all(self) -> None:
         try:
-            results = await self._handle([item for item, _ in batch])
-        except Exception as error:  # noqa: BLE001  # each caller is handed it
-            for _, future in batch:
-                if not future.done():
-                    future.set_exception(error)
-            return
-        except asyncio.CancelledError:
-            self._waiting = [*batch, *self._waiting]
-            raise
-        for (_, future), result in zip(batch, results, strict=True):
-            if not future.done():
-                future.set_result(result)
+            while self._waiting:
+                batch, self._waiting = self._waiting, []
+                await self._hand_on_guarded(batch)
+        finally:
+            self._task = None
+
+    async def _hand_on_guarded(self, batch: Sequence[Item]) -> None:
+        try:
+            await self._hand_on(batch)
+        except Exception:  # nobody waits for the task, so nobody else would ever say it
+            log.exception("gathering.batch_failed", items=len(batch))

@@ -1,7 +1,7 @@
 """A job: its states, its classes, a lease on it, and the ways one attempt can end."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import IntEnum, StrEnum
 from typing import Any
@@ -17,6 +17,7 @@ class JobState(StrEnum):
 
     QUEUED = "queued"
     DEFERRED = "deferred"
+    PARKED = "parked"
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
@@ -26,6 +27,7 @@ class JobState(StrEnum):
 NEXT_STATES: dict[JobState, frozenset[JobState]] = {
     JobState.QUEUED: frozenset({JobState.RUNNING, JobState.CANCELLED}),
     JobState.DEFERRED: frozenset({JobState.QUEUED, JobState.CANCELLED}),
+    JobState.PARKED: frozenset({JobState.QUEUED, JobState.CANCELLED}),  # its project has its share
     JobState.RUNNING: frozenset(
         {
             JobState.DONE,
@@ -72,8 +74,16 @@ STATE_AFTER: dict[Outcome, JobState | None] = {
     Outcome.LOST: None,  # the job is somebody else's: nothing is written
     Outcome.CANCELLED: JobState.CANCELLED,
     Outcome.RELEASED: JobState.QUEUED,
-    Outcome.CRASHED: JobState.FAILED,
+    Outcome.CRASHED: JobState.FAILED,  # with no attempt left; else it is deferred
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What a job is found by in the logs: the request that began it, and its W3C trace context."""
+
+    request_id: str | None = None
+    traceparent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +100,7 @@ class NewJob:
     dedupe_key: str | None = None  # unique among live jobs
     max_attempts: int = 3
     delay: timedelta = timedelta()
+    trace: Trace = Trace()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +118,10 @@ class Lease:
     attempt: int
     charged: int
     max_attempts: int
+    priority: Priority = Priority.DEFAULT
+    fair_tag: int = 0
+    waited_ms: int = 0  # from when it was enqueued, or due, until this claim
+    trace: Trace = Trace()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +166,28 @@ class Failed:
     outcome: Outcome = Outcome.FAILED
 
 
-Ending = Completed | Retried | Requeued | Failed
+@dataclass(frozen=True, slots=True)
+class Crashed:
+    """What worked on it died, again and again: another try after the delay, if one is left."""
+
+    after: timedelta
+    error: str
+
+
+Ending = Completed | Retried | Requeued | Failed | Crashed
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptEnded:
+    """One attempt as metrics count it; `phases_ms` says where its time went."""
+
+    kind: str
+    lane: str
+    outcome: Outcome
+    attempt: int
+    waited_ms: int
+    ran_ms: int
+    phases_ms: Mapping[str, int] = field(default_factory=dict)
 
 
 class LeaseLostError(StoryshelfError):
@@ -186,8 +222,12 @@ class Claimed:
     `next_due_s`: 0 if deferred jobs became ready just now and may be claimed, else the seconds
     until the next one does, None when there is none. `overdue`: there are jobs whose lease ran out
     and who get no other attempt, so that someone has to end them.
+    `parked`: jobs wait for their project's share; None: nobody looked. `taken_over`: leases that
+    were another's before.
     """
 
     leases: tuple[Lease, ...]
     next_due_s: float | None = None
     overdue: bool = False
+    parked: bool | None = False
+    taken_over: int = 0

@@ -75,17 +75,20 @@ class JobKind:
     """One sort of work; without `handle` a process can enqueue and end it, but not claim it.
 
     `lane` is the stem: an enqueue may add `@<environment>`. `parse` raises MalformedPayloadError.
-    `apply` writes the effects inside the settling transaction. `ended` runs inside every
-    transaction that moves a job out of the queue without success, and must be safe to run late.
+    `apply` writes the effects inside the settling transaction; without it that is one statement.
+    `ended` runs inside every transaction that moves a job out of the queue without success, and
+    must be safe to run late.
+    Jobs of a patient kind wait for a consumer however long its lane is unserved.
     """
 
     name: str
     lane: str
     parse: Parse
-    apply: Apply
+    apply: Apply | None
     ended: Ended
     retry: RetryPolicy
     settling: Settling = Settling.ALONE
+    is_patient: bool = False
     handle: Handle | None = None
     cancel: Cancel = nothing_to_stop
 
@@ -118,6 +121,11 @@ class JobKinds:
     def handled(self) -> tuple[JobKind, ...]:
         """Return the kinds this process can work on, by name."""
         return tuple(kind for _, kind in sorted(self._kinds.items()) if kind.handle is not None)
+
+    def is_patient(self, lane: str) -> bool:
+        """Tell whether jobs of the lane wait for a consumer however long it takes."""
+        stem = lane.partition("@")[0]
+        return any(kind.is_patient for kind in self._kinds.values() if kind.lane == stem)
 
     async def ended(self, tx: Tx, jobs: Sequence[EndedJob], outcome: Outcome, error: str) -> None:
         """Tell each job's kind, kinds in order of name, that it ended without success.

@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from enum import StrEnum
+from math import inf
 from typing import Any
 
 import structlog
 
 from storyshelf.clock import Clock
-from storyshelf.db.engine import Database
 from storyshelf.ids import JobId, LeaseToken
 from storyshelf.queue import store
 from storyshelf.queue.deadline import within
@@ -22,17 +22,6 @@ log = structlog.get_logger(__name__)
 Ask = Callable[[Sequence[Lease], Sequence[Lease]], Coroutine[Any, Any, Sequence[store.Standing]]]
 
 
-def asking(db: Database, times: LeaseTimes) -> Ask:
-    """Return the question as it is put to the database, in one transaction."""
-
-    async def ask(due: Sequence[Lease], others: Sequence[Lease]) -> Sequence[store.Standing]:
-        async with db.transaction() as tx:
-            renewed = await store.renew(tx, due, times.lease_for)
-            return *renewed, *await store.check(tx, others)
-
-    return ask
-
-
 class Abandoned(StrEnum):
     """Why an attempt is stopped without a result."""
 
@@ -41,14 +30,24 @@ class Abandoned(StrEnum):
     RELEASED = "released"
 
 
+def nothing_to_stop() -> None:
+    """Let the work be: whoever does it looks for itself."""
+
+
 class Hold:
     """One lease in this process: what is known of it, and whether its work must stop."""
 
-    def __init__(self, lease: Lease, sent_at: float, times: LeaseTimes) -> None:
+    def __init__(
+        self,
+        lease: Lease,
+        sent_at: float,
+        times: LeaseTimes,
+        on_over: Callable[[], None] = nothing_to_stop,
+    ) -> None:
         self.lease = lease
         self.touched = False
         self.has_recorded = False
-        self.over = asyncio.Event()
+        self.on_over = on_over  # called once, when the work has to stop
         self.why: Abandoned | None = None
         self._times = times
         self.renewed_at = sent_at
@@ -63,7 +62,7 @@ class Hold:
         """Have the work stopped; the first reason stands."""
         if self.why is None:
             self.why = why
-            self.over.set()
+            self.on_over()
 
     @property
     def key(self) -> tuple[JobId, LeaseToken]:
@@ -82,35 +81,34 @@ class LeaseKeeper:
         self._ask = ask
         self._clock = clock
         self._times = times
-        self._holds: list[Hold] = []
+        self._holds: dict[Hold, None] = {}  # in the order they came
         self._changed = asyncio.Event()
         self._asked = asyncio.Event()
         self._has_warned = False
         self._all_over: Abandoned | None = None
+        self._next_end = inf  # of the trust in a lease: the loop sleeps until then
 
     @property
     def held(self) -> tuple[JobId, ...]:
         """Return the jobs that are worked on."""
         return tuple(hold.lease.job_id for hold in self._holds)
 
-    def hold(self, lease: Lease, sent_at: float) -> Hold:
-        """Look after the lease; `sent_at` is when its claim was sent, on the monotonic clock."""
-        hold = Hold(lease, sent_at, self._times)
+    def keep(self, hold: Hold) -> None:
+        """Look after the lease until it is forgotten."""
+        self._holds[hold] = None
         if self._all_over is not None:
             hold.abandon(self._all_over)
-        self._holds.append(hold)
-        self._changed.set()
-        return hold
+        if hold.trusted_until < self._next_end:
+            self._changed.set()
 
     def forget(self, hold: Hold) -> None:
         """Look after it no more; harmless when repeated."""
-        if hold in self._holds:
-            self._holds.remove(hold)
+        self._holds.pop(hold, None)
 
     def abandon_all(self, why: Abandoned) -> None:
         """Have the work on every lease stopped, also on one that a claim under way still brings."""
         self._all_over = why
-        for hold in self._holds:
+        for hold in self._standing():
             hold.abandon(why)
 
     def look_now(self) -> None:
@@ -130,11 +128,11 @@ class LeaseKeeper:
             for hold in self._standing():
                 if hold.trusted_until <= now:
                     hold.abandon(Abandoned.LOST)
-            until = min((hold.trusted_until for hold in self._standing()), default=None)
-            if until is None:
+            self._next_end = min((hold.trusted_until for hold in self._standing()), default=inf)
+            if self._next_end == inf:
                 await self._changed.wait()
             else:
-                await self._clock.wait_for(self._changed, until - now)
+                await self._clock.wait_for(self._changed, self._next_end - now)
 
     async def _look_forever(self) -> None:
         while True:
@@ -187,3 +185,5 @@ def _abandon_what_is_over(
             hold.abandon(Abandoned.LOST)
         elif known.cancel_requested:
             hold.abandon(Abandoned.CANCELLED)
+        elif known.release_requested:
+            hold.abandon(Abandoned.RELEASED)

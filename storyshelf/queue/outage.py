@@ -13,6 +13,7 @@ PASSING_STATES = frozenset(
         "25P03",  # idle in transaction for too long
     }
 )
+QUERY_CANCELLED = "57014"  # by the statement timeout, which is set to what a lease allows
 
 
 def may_pass(error: BaseException) -> bool:
@@ -20,6 +21,12 @@ def may_pass(error: BaseException) -> bool:
     if isinstance(error, DBAPIError):
         return error.connection_invalidated or _is_passing(_state(error.orig)) or _broke(error.orig)
     return _broke(error) or _is_passing(_state(error))
+
+
+def was_too_slow(error: BaseException) -> bool:
+    """Say whether it took longer than it may, so that less at once may succeed at once."""
+    found = error.orig if isinstance(error, DBAPIError) else error
+    return isinstance(found, TimeoutError) or _state(found) == QUERY_CANCELLED
 
 
 def _broke(error: BaseException | None) -> bool:

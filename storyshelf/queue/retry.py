@@ -17,14 +17,19 @@ class RetryPolicy:
     ceiling: timedelta = timedelta(minutes=10)
 
     def after_failure(
-        self, charged: int, limit: int, error: str, draw: Callable[[], float]
+        self,
+        charged: int,
+        limit: int,
+        error: str,
+        draw: Callable[[], float],
+        not_before: timedelta = timedelta(),
     ) -> Retried | Failed:
         """Decide what follows a failure.
 
         `charged` counts this attempt, unless its recorded results took the charge back; `limit` is
-        the job's own. `draw` is in [0, 1).
+        the job's own. `draw` is in [0, 1). `not_before` is the least wait, ceiling or not.
         """
         if charged >= limit:
             return Failed(error)
-        delay = min(self.ceiling, self.base * 2 ** max(charged - 1, 0))
+        delay = max(not_before, min(self.ceiling, self.base * 2 ** max(charged - 1, 0)))
         return Retried(after=delay * (1 + JITTER * draw()), error=error)

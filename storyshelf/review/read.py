@@ -1,24 +1,23 @@
 """What pages and the API show of builds, shards and snapshots; nothing here locks or writes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, func, select, tuple_
+from sqlalchemy import ColumnElement, Row, Select, select
 from sqlalchemy.orm import aliased
 
-from storyshelf.builds import shard_store
+from storyshelf.builds import progress_store, shard_store
 from storyshelf.builds.build import Build, BuildState
-from storyshelf.builds.jobs import CAPTURE
+from storyshelf.builds.serving import Obstacle, obstacle_of
 from storyshelf.builds.shard_store import Shard
 from storyshelf.db.engine import Tx
 from storyshelf.db.tables import BuildRow, SnapshotRow
-from storyshelf.ids import BlobKey, BuildId, SnapshotId
+from storyshelf.ids import BlobKey, BuildId, ShardId, SnapshotId
 from storyshelf.queue import store as queue
-from storyshelf.queue.job import JobState
 from storyshelf.queue.store import Attempt
-from storyshelf.shards.eta import WINDOW_COMPLETIONS, Eta, estimate
+from storyshelf.shards.eta import Eta
 from storyshelf.snapshots import store as snapshots
 from storyshelf.snapshots.counts import Counts
 from storyshelf.snapshots.decision import Decision, NoSuchSnapshotError
@@ -26,16 +25,16 @@ from storyshelf.snapshots.snapshot import Verdict
 
 NOT_RENDERED = (Verdict.INHERITED, Verdict.SKIPPED, Verdict.REMOVED)
 NEVER_CAPTURED = "It was never captured: the build ended before its turn."
-COMPLETIONS_READ = 10 * WINDOW_COMPLETIONS  # a fast build finishes more than 20 in a minute
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the captures of a build are."""
+    """How far the captures of a build are, and their pace as it was last reckoned."""
 
     done: int
     total: int
     eta: Eta | None = None
+    sampled_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +45,19 @@ class BuildView:
     counts: Counts
     ancestor_number: int | None
     progress: Progress
+    obstacle: Obstacle | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineView:
-    """The snapshot that was compared with, and the build that it was made in."""
+    """The snapshot that was compared with, the build that it was made in, and who accepted it."""
 
     snapshot_id: SnapshotId
     build_number: int
+    branch: str
+    commit: str
+    accepted_by: str | None
+    accepted_at: datetime | None
     image: BlobKey | None
     width_px: int | None
     height_px: int | None
@@ -84,20 +88,15 @@ class SnapshotView:
     frames: Sequence[BlobKey]
     error: Mapping[str, Any] | None
     warnings: Sequence[Mapping[str, Any]]
+    console: Sequence[Mapping[str, Any]]
     timings_ms: Mapping[str, float]
     duration_ms: int | None
+    crashes: int
+    shard_id: ShardId | None
     environment: str | None
     captured_at: datetime | None
     baseline_reason: str
     baseline: BaselineView | None
-
-
-@dataclass(frozen=True, slots=True)
-class SnapshotFilter:
-    """Which snapshots a list shows, from after which one."""
-
-    verdict: Verdict | None = None
-    after: tuple[str, SnapshotId] | None = None  # title and id of the last one seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,71 +123,26 @@ async def build_views(tx: Tx, builds: Sequence[Build]) -> Sequence[BuildView]:
     ]
 
 
-async def build_view(tx: Tx, build: Build, now: datetime) -> BuildView:
-    """Return one build, with the time that is left computed from its last completions."""
+async def build_view(tx: Tx, build: Build) -> BuildView:
+    """Return one build, with its pace as the last sample of it says, and what it waits for."""
     (view,) = await build_views(tx, [build])
+    view = replace(view, obstacle=await obstacle_of(tx, build))
     if build.state is not BuildState.CAPTURING:
         return view
-    times = await snapshots.completions(tx, build.id, build.planned_generation, COMPLETIONS_READ)
-    live = await queue.live_jobs(tx, build.id)
-    running = sum(job.kind == CAPTURE and job.state is JobState.RUNNING for job in live)
-    left = view.progress.total - view.progress.done
-    eta = estimate(times, left, running, now)
-    progress = Progress(view.progress.done, view.progress.total, eta)
-    return BuildView(view.build, view.counts, view.ancestor_number, progress)
-
-
-async def snapshot_page(
-    tx: Tx, build: Build, shown: SnapshotFilter, limit: int
-) -> Sequence[SnapshotView]:
-    """Return snapshots in order of their stories, from after the given one."""
-    wanted = [_of(build)]
-    if shown.verdict is not None:
-        wanted.append(SnapshotRow.verdict == shown.verdict)
-    if shown.after is not None:
-        wanted.append(tuple_(SnapshotRow.title, SnapshotRow.id) > tuple_(*shown.after))
-    rows = await tx.execute(
-        _snapshots().where(*wanted).order_by(SnapshotRow.title, SnapshotRow.id).limit(limit)
-    )
-    return [_view(row, build) for row in rows]
-
-
-async def first_of_each_verdict(tx: Tx, build: Build, at_most: int) -> Sequence[SnapshotView]:
-    """Return the first snapshots of every verdict, in one statement, in order of their stories."""
-    place = func.row_number().over(
-        partition_by=SnapshotRow.verdict, order_by=(SnapshotRow.title, SnapshotRow.id)
-    )
-    ranked = select(SnapshotRow.id, place.label("place")).where(_of(build)).subquery()
-    rows = await tx.execute(
-        _snapshots()
-        .join(ranked, (ranked.c.id == SnapshotRow.id) & (ranked.c.place <= at_most))
-        .order_by(SnapshotRow.title, SnapshotRow.id)
-    )
-    return [_view(row, build) for row in rows]
+    sample = await progress_store.sample_of(tx, build.id, build.generation)
+    if sample is None:
+        return view
+    progress = replace(view.progress, eta=sample.eta, sampled_at=sample.sampled_at)
+    return replace(view, progress=progress)
 
 
 async def snapshot_view(tx: Tx, build: Build, snapshot_id: SnapshotId) -> SnapshotView:
     """Return one snapshot of the build; raises NoSuchSnapshotError."""
-    rows = await tx.execute(_snapshots().where(_of(build), SnapshotRow.id == snapshot_id))
+    rows = await tx.execute(with_baselines().where(of_build(build), SnapshotRow.id == snapshot_id))
     row = rows.one_or_none()
     if row is None:
         raise NoSuchSnapshotError(build.number, snapshot_id)
-    return _view(row, build)
-
-
-async def neighbours(
-    tx: Tx, build: Build, snapshot: SnapshotView
-) -> tuple[SnapshotId | None, SnapshotId | None]:
-    """Return the snapshots before and after this one among those of its verdict."""
-    same = (_of(build), SnapshotRow.verdict == snapshot.verdict)
-    place = tuple_(SnapshotRow.title, SnapshotRow.id)
-    here = tuple_(snapshot.title, snapshot.id)
-    ids = select(SnapshotRow.id).where(*same).limit(1)
-    backwards = ids.where(place < here).order_by(SnapshotRow.title.desc(), SnapshotRow.id.desc())
-    forwards = ids.where(place > here).order_by(SnapshotRow.title, SnapshotRow.id)
-    before = (await tx.execute(backwards)).scalar_one_or_none()
-    after = (await tx.execute(forwards)).scalar_one_or_none()
-    return before, after
+    return view_of(row, build)
 
 
 async def shard_views(tx: Tx, build: Build) -> Sequence[ShardView]:
@@ -207,6 +161,15 @@ async def shard_views(tx: Tx, build: Build) -> Sequence[ShardView]:
     ]
 
 
+async def shard_of(tx: Tx, snapshot: SnapshotView) -> ShardView | None:
+    """Return the shard that a snapshot was captured in; None: it was not rendered."""
+    if snapshot.shard_id is None:
+        return None
+    shard = await shard_store.by_id(tx, snapshot.shard_id)
+    jobs = [] if shard.job_id is None else [shard.job_id]
+    return ShardView(shard, await queue.attempts_of(tx, jobs), None)
+
+
 def _progress(counts: Counts) -> Progress:
     total = counts.total - counts.of(*NOT_RENDERED)
     return Progress(total - counts.of(Verdict.PLANNED), total)
@@ -217,26 +180,34 @@ async def _numbers(tx: Tx, ids: Sequence[BuildId]) -> Mapping[BuildId | None, in
     return {row.id: row.number for row in rows}
 
 
-def _of(build: Build) -> ColumnElement[bool]:
+def of_build(build: Build) -> ColumnElement[bool]:
+    """Return the condition that a snapshot is the build's as it was planned last."""
     return (SnapshotRow.build_id == build.id) & (SnapshotRow.generation == build.planned_generation)
 
 
-def _snapshots() -> Select[*tuple[Any, ...]]:
-    baseline, of_build = aliased(SnapshotRow), aliased(BuildRow)
+def with_baselines() -> Select[*tuple[Any, ...]]:
+    """Return the statement that reads what `view_of` takes."""
+    baseline, made_in = aliased(SnapshotRow), aliased(BuildRow)
     return (
         select(
             *SnapshotRow.__table__.columns,
             baseline.image_key.label("baseline_image"),
             baseline.width_px.label("baseline_width_px"),
             baseline.height_px.label("baseline_height_px"),
-            of_build.number.label("baseline_build"),
+            baseline.decision.label("baseline_decision"),
+            baseline.decided_by.label("baseline_decided_by"),
+            baseline.decided_at.label("baseline_decided_at"),
+            made_in.number.label("baseline_build"),
+            made_in.branch.label("baseline_branch"),
+            made_in.commit.label("baseline_commit"),
         )
         .outerjoin(baseline, baseline.id == SnapshotRow.baseline_snapshot_id)
-        .outerjoin(of_build, of_build.id == baseline.build_id)
+        .outerjoin(made_in, made_in.id == baseline.build_id)
     )
 
 
-def _view(row: Row[*tuple[Any, ...]], build: Build) -> SnapshotView:
+def view_of(row: Row[*tuple[Any, ...]], build: Build) -> SnapshotView:
+    """Return a row of `with_baselines` as pages and the API show it."""
     return SnapshotView(
         id=SnapshotId(row.id),
         story_id=row.story_id,
@@ -259,8 +230,11 @@ def _view(row: Row[*tuple[Any, ...]], build: Build) -> SnapshotView:
         frames=row.frames,
         error=row.error,
         warnings=row.warnings,
+        console=row.console,
         timings_ms=row.timings_ms,
         duration_ms=row.duration_ms,
+        crashes=row.crashes,
+        shard_id=row.shard_id,
         environment=row.environment_id,
         captured_at=row.captured_at,
         baseline_reason=row.baseline_reason,
@@ -276,9 +250,14 @@ def _was_left(row: Row[*tuple[Any, ...]], build: Build) -> bool:
 def _baseline(row: Row[*tuple[Any, ...]]) -> BaselineView | None:
     if row.baseline_snapshot_id is None:
         return None
+    is_accepted = row.baseline_decision == Decision.ACCEPTED
     return BaselineView(
         snapshot_id=row.baseline_snapshot_id,
         build_number=row.baseline_build,
+        branch=row.baseline_branch,
+        commit=row.baseline_commit,
+        accepted_by=row.baseline_decided_by if is_accepted else None,
+        accepted_at=row.baseline_decided_at if is_accepted else None,
         image=row.baseline_image,
         width_px=row.baseline_width_px,
         height_px=row.baseline_height_px,

@@ -52,6 +52,31 @@ def estimate(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class PastDurations:
+    """What captures of the same stories took in an earlier build: the middle half, and the mean."""
+
+    low_ms: float
+    mean_ms: float
+    high_ms: float
+
+
+def estimate_from_past(past: PastDurations, remaining: int, running_slots: int) -> Eta | None:
+    """Judge by what the same stories took before, while too little has completed to measure.
+
+    None where nobody works on it, or nothing is known.
+    """
+    if running_slots <= 0 or past.mean_ms <= 0:
+        return None
+    each_s = remaining / running_slots / 1000  # a millisecond of every capture is this long
+    return Eta(
+        rate_per_s=1000 * running_slots / past.mean_ms,
+        low_s=each_s * min(past.low_ms, past.mean_ms),  # a few slow ones lift a mean past a quarter
+        likely_s=each_s * past.mean_ms,
+        high_s=each_s * max(past.high_ms, past.mean_ms),
+    )
+
+
 def _window(times: Sequence[datetime], now: datetime) -> Sequence[datetime]:
     """Return the completions that count, led by the moment from which they are counted."""
     recent = [time for time in times if time > now - WINDOW]

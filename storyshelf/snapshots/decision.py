@@ -8,6 +8,7 @@ from storyshelf.ids import SnapshotId
 from storyshelf.snapshots.snapshot import Pixels, Verdict
 
 FIRST_BUILD = "first build"  # the rule that accepts what a project starts with
+ACCEPTED_BRANCH = "accepted branch"  # the rule of a branch whose changes need no review
 
 
 class Decision(StrEnum):
@@ -25,6 +26,9 @@ NEXT_STATES: dict[Decision, frozenset[Decision]] = {
 }
 # Errored snapshots are in none of these: a picture of a fault never becomes a baseline.
 DECIDABLE = frozenset({Verdict.CHANGED, Verdict.ADDED, Verdict.REMOVED, Verdict.UNSTABLE})
+
+# What each rule accepts as soon as it is found.
+RULE_ACCEPTS = {FIRST_BUILD: frozenset({Verdict.ADDED}), ACCEPTED_BRANCH: DECIDABLE}
 
 
 class NoSuchSnapshotError(NotFoundError):
@@ -68,6 +72,11 @@ class Standing:
     verdict: Verdict
     pixels: Pixels
     baseline_id: SnapshotId | None
+
+
+def accepted_by(rule: str | None) -> dict[Verdict, str]:
+    """Return the verdicts that a build's rule accepts, with the rule."""
+    return {} if rule is None else dict.fromkeys(RULE_ACCEPTS.get(rule, ()), rule)
 
 
 def effective(standing: Standing, decision: Decision) -> SnapshotId | None:

@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from storyshelf.bundle.parameters import Viewport
+from storyshelf.bundle.look import ALWAYS, Look
+from storyshelf.bundle.viewport import Viewport
 from storyshelf.ids import BlobKey, EnvironmentId, SnapshotId, SnapshotKey
 
 
@@ -55,10 +56,11 @@ class CaptureOptions:
     viewport: Viewport = field(default_factory=Viewport)
     delay_ms: int = 0
     diff_threshold: float = 0.1
+    look: Look = ALWAYS
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is stored."""
-        return asdict(self)
+        """Return what is stored; of the look only what is not as always."""
+        return asdict(self) | {"look": self.look.to_json()}
 
     @classmethod
     def parse(cls, stored: Mapping[str, Any]) -> "CaptureOptions":
@@ -67,6 +69,7 @@ class CaptureOptions:
             viewport=Viewport(**stored["viewport"]),
             delay_ms=stored["delay_ms"],
             diff_threshold=stored["diff_threshold"],
+            look=Look.parse(stored.get("look", {})),
         )
 
 
@@ -87,6 +90,14 @@ class Notice:
     """A warning about a capture: a stable code, and a sentence for people."""
 
     code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleLine:
+    """What a story wrote to the browser's console: `error warning info log debug`, and a line."""
+
+    level: str
     text: str
 
 
@@ -150,3 +161,4 @@ class SnapshotResult:
     error: CaptureError | None = None
     warnings: tuple[Notice, ...] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict)
+    console: tuple[ConsoleLine, ...] = ()

@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
     Boolean,
-    ColumnElement,
     Row,
-    and_,
     bindparam,
     case,
     func,
@@ -37,12 +34,12 @@ from storyshelf.snapshots.snapshot import (
     NEXT_VERDICTS,
     CaptureOptions,
     Notice,
-    Pixels,
     PlannedSnapshot,
     SnapshotResult,
     Verdict,
 )
 
+DECIDED_NOW = case((bindparam("is_decided", type_=Boolean), func.now()), else_=None)
 ROWS_A_STATEMENT = 1_000  # a build of 25,000 snapshots must not become one 30 MB statement
 
 
@@ -81,8 +78,12 @@ async def add(
     build: tuple[BuildId, int],
     rows: Sequence[NewSnapshot],
     shard_ids: Mapping[int, ShardId],
+    accepts: Mapping[Verdict, str],
 ) -> None:
-    """Write a build's rows as planned; until a result comes, each hands on its baseline."""
+    """Write a build's rows as planned; until a result comes, each hands on its baseline.
+
+    A removal is known without one: where `accepts` names a rule for it, it hands on nothing.
+    """
     build_id, generation = build
     assert all(row.verdict in FIRST_VERDICTS for row in rows), "planning writes no captured verdict"
     values = [
@@ -99,13 +100,15 @@ async def add(
             "reason": row.reason,
             "baseline_snapshot_id": row.baseline_id,
             "baseline_reason": row.baseline_reason,
-            "effective_snapshot_id": row.baseline_id,
+            "effective_snapshot_id": None if row.verdict in accepts else row.baseline_id,
             "warnings": [asdict(warning) for warning in row.warnings],
+            **_decision_by(accepts.get(row.verdict)),
         }
         for row in rows
     ]
+    statement = insert(SnapshotRow).values(decided_at=DECIDED_NOW)
     for start in range(0, len(values), ROWS_A_STATEMENT):
-        await tx.execute(insert(SnapshotRow), values[start : start + ROWS_A_STATEMENT])
+        await tx.execute(statement, values[start : start + ROWS_A_STATEMENT])
 
 
 async def of_ancestor(tx: Tx, build_id: BuildId, generation: int) -> Sequence[AncestorSnapshot]:
@@ -192,7 +195,7 @@ async def write_results(
         update(SnapshotRow)
         .where(SnapshotRow.id == bindparam("row_id"), SnapshotRow.verdict == Verdict.PLANNED)
         .values(
-            decided_at=case((bindparam("is_decided", type_=Boolean), func.now()), else_=None),
+            decided_at=DECIDED_NOW,
             effective_snapshot_id=case(
                 (bindparam("hands_on_itself", type_=Boolean), SnapshotRow.id),
                 else_=SnapshotRow.baseline_snapshot_id,
@@ -214,11 +217,9 @@ def _written(result: SnapshotResult, rule: str | None) -> dict[str, Any]:
     return {
         "row_id": result.id,
         "hands_on_itself": effective(standing, decision) == result.id,
-        "is_decided": rule is not None,
         "verdict": result.verdict,
         "reason": result.reason,
-        "decision": decision,
-        "decided_by": None if rule is None else f"rule: {rule}",
+        **_decision_by(rule),
         "image_key": picture and picture.key,
         "width_px": picture and picture.width_px,
         "height_px": picture and picture.height_px,
@@ -228,8 +229,18 @@ def _written(result: SnapshotResult, rule: str | None) -> dict[str, Any]:
         "error": result.error and asdict(result.error),
         "found": [asdict(warning) for warning in result.warnings],
         "timings_ms": dict(result.timings_ms),
+        "console": [asdict(line) for line in result.console],
         "duration_ms": result.duration_ms,
         "environment_id": result.environment_id,
+    }
+
+
+def _decision_by(rule: str | None) -> dict[str, Any]:
+    """Return the columns of a decision that a rule took, or of none."""
+    return {
+        "is_decided": rule is not None,
+        "decision": Decision.NONE if rule is None else Decision.ACCEPTED,
+        "decided_by": None if rule is None else f"rule: {rule}",
     }
 
 
@@ -262,71 +273,6 @@ async def counts_of(tx: Tx, builds: Mapping[BuildId, int | None]) -> Mapping[Bui
         )
         for build in builds
     }
-
-
-async def completions(
-    tx: Tx, build_id: BuildId, generation: int | None, at_most: int
-) -> Sequence[datetime]:
-    """Return when the last snapshots were captured, the newest first."""
-    rows = await tx.execute(
-        select(SnapshotRow.captured_at)
-        .where(
-            SnapshotRow.build_id == build_id,
-            SnapshotRow.generation == generation,
-            SnapshotRow.captured_at.is_not(None),
-        )
-        .order_by(SnapshotRow.captured_at.desc())
-        .limit(at_most)
-    )
-    return list(rows.scalars())
-
-
-@dataclass(frozen=True, slots=True)
-class Decidable:
-    """A snapshot that is about to be decided, its row locked."""
-
-    standing: Standing
-    decision: Decision
-
-
-async def lock_named(
-    tx: Tx, build_id: BuildId, generation: int | None, ids: Sequence[SnapshotId]
-) -> Sequence[Decidable]:
-    """Lock and return the named snapshots of the build, in order of id; others are left out."""
-    return await _locked(tx, build_id, generation, SnapshotRow.id.in_(ids))
-
-
-async def lock_undecided(tx: Tx, build_id: BuildId, generation: int | None) -> Sequence[Decidable]:
-    """Lock and return what still waits for a decision; errored snapshots never do."""
-    waits = and_(SnapshotRow.verdict.in_(DECIDABLE), SnapshotRow.decision == Decision.NONE)
-    return await _locked(tx, build_id, generation, waits)
-
-
-async def _locked(
-    tx: Tx, build_id: BuildId, generation: int | None, wanted: ColumnElement[bool]
-) -> Sequence[Decidable]:
-    rows = await tx.execute(
-        select(
-            *(SnapshotRow.id, SnapshotRow.verdict, SnapshotRow.decision),
-            *(SnapshotRow.baseline_snapshot_id, SnapshotRow.effective_snapshot_id),
-        )
-        .where(SnapshotRow.build_id == build_id, SnapshotRow.generation == generation, wanted)
-        .order_by(SnapshotRow.id)
-        .with_for_update()
-    )
-    return [
-        Decidable(
-            Standing(
-                SnapshotId(row.id),
-                Verdict(row.verdict),
-                # Only an unchanged picture's pixels matter, and there is nothing to decide of it.
-                Pixels.DIFFERENT,
-                row.baseline_snapshot_id,
-            ),
-            Decision(row.decision),
-        )
-        for row in rows
-    ]
 
 
 async def decide(

@@ -28,6 +28,13 @@ class Blobs(Protocol):
         """Return the content; raises MissingBlobError."""
         ...
 
+    async def read_part(self, key: BlobKey, start: int, size_bytes: int) -> bytes:
+        """Return so many bytes from `start` on, fewer at the content's end.
+
+        Raises MissingBlobError.
+        """
+        ...
+
     async def place(self, key: BlobKey, target: Path) -> None:
         """Make the content readable as a file at `target`, which must not exist yet."""
         ...

@@ -17,6 +17,7 @@ from storyshelf.ids import BlobKey
 from storyshelf.storage.blobs import FullStorageError, MissingBlobError, WrongContentError, key_of
 
 INCOMING = "incoming"  # on the same file system, so that a finished file can be linked into place
+LEAVING = "leaving"  # where a sweeper looks once more at what it is about to remove
 COPIED_BYTES = 1024 * 1024
 
 log = structlog.get_logger()
@@ -25,6 +26,12 @@ log = structlog.get_logger()
 def new_file(path: Path) -> IO[bytes]:
     """Open a file that must not exist yet."""
     return path.open("xb")
+
+
+def blob_path(folder: Path, key: BlobKey) -> Path:
+    """Return where the blob lies."""
+    assert len(key) == 64 and key.isalnum(), "a key is a sha256 in hex"  # noqa: PLR2004, PT018
+    return folder / key[:2] / key[2:4] / key
 
 
 class LocalBlobs:
@@ -37,7 +44,7 @@ class LocalBlobs:
         self._folder = folder
         self._create = create
         self._synced: set[Path] = set()  # folders whose own entry is known to be safe
-        for path in (folder, folder / INCOMING):
+        for path in (folder, folder / INCOMING, folder / LEAVING):
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     async def put(self, content: bytes) -> BlobKey:
@@ -66,10 +73,11 @@ class LocalBlobs:
 
     async def read(self, key: BlobKey) -> bytes:
         """See Blobs."""
-        try:
-            return await asyncio.to_thread(self._path(key).read_bytes)
-        except FileNotFoundError as error:
-            raise MissingBlobError(key) from error
+        return await asyncio.to_thread(self._read, key)
+
+    async def read_part(self, key: BlobKey, start: int, size_bytes: int) -> bytes:
+        """See Blobs."""
+        return await asyncio.to_thread(self._read_part, key, start, size_bytes)
 
     async def place(self, key: BlobKey, target: Path) -> None:
         """See Blobs; a copy, since a link would share its owner and mode with the blob."""
@@ -80,13 +88,12 @@ class LocalBlobs:
         await asyncio.to_thread(self._path(key).unlink, missing_ok=True)
 
     def _path(self, key: BlobKey) -> Path:
-        assert len(key) == 64 and key.isalnum(), "a key is a sha256 in hex"  # noqa: PLR2004, PT018
-        return self._folder / key[:2] / key[2:4] / key
+        return blob_path(self._folder, key)
 
     def _put(self, key: BlobKey, content: bytes) -> None:
         path = self._path(key)
-        if path.exists():
-            _sync_folder(path.parent)  # whoever named it may not have come so far yet
+        if _touch(path):
+            sync_folder(path.parent)  # whoever named it may not have come so far yet
             return
         with self._incoming() as incoming:
             with self._create(incoming) as file:
@@ -98,25 +105,37 @@ class LocalBlobs:
         path = self._path(key)
         for folder in (path.parent.parent, path.parent):
             self._make_folder(folder)
-        with suppress(FileExistsError):  # somebody else was first, with the same content
-            os.link(incoming, path)
-        _sync_folder(path.parent)
+        while not _link(incoming, path) and not _touch(path):
+            pass  # somebody else was first with the same content, and it was swept meanwhile
+        sync_folder(path.parent)
 
     def _make_folder(self, folder: Path) -> None:
         """Make the folder safe; one that is there may be another process's, not yet synced."""
         if folder in self._synced:
             return
         folder.mkdir(exist_ok=True, mode=0o700)
-        _sync_folder(folder.parent)
+        sync_folder(folder.parent)
         self._synced.add(folder)
 
+    def _read_part(self, key: BlobKey, start: int, size_bytes: int) -> bytes:
+        with self._open(key) as source:
+            source.seek(start)
+            return source.read(size_bytes)
+
     def _copy(self, key: BlobKey, target: Path) -> None:
-        try:
-            source = self._path(key).open("rb")
-        except FileNotFoundError as error:
-            raise MissingBlobError(key) from error
-        with source, new_file(target) as copy:
+        with self._open(key) as source, new_file(target) as copy:
             shutil.copyfileobj(source, copy, COPIED_BYTES)
+
+    def _read(self, key: BlobKey) -> bytes:
+        with self._open(key) as source:
+            return source.read()
+
+    def _open(self, key: BlobKey) -> IO[bytes]:
+        path = self._path(key)
+        for place in (path, self._folder / LEAVING / key, path):  # it may be put back meanwhile
+            with suppress(FileNotFoundError):
+                return place.open("rb")
+        raise MissingBlobError(key)
 
     @contextmanager
     def _incoming(self) -> Iterator[Path]:
@@ -137,7 +156,30 @@ def _sync(file: IO[bytes]) -> None:
     os.fsync(file.fileno())
 
 
-def _sync_folder(folder: Path) -> None:
+def _link(incoming: Path, path: Path) -> bool:
+    try:
+        os.link(incoming, path)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _touch(path: Path) -> bool:
+    """Say of a file that it is wanted, so that no sweeper removes it; False: it is not there.
+
+    The second look is needed: a file that was renamed aside between the finding of its name and
+    the setting of its time has been touched too late.
+    """
+    try:
+        os.utime(path)
+        path.stat()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in the folder safe."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

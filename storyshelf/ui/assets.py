@@ -3,11 +3,15 @@
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from fastapi import APIRouter, Response
 from starlette.exceptions import HTTPException
 
+from storyshelf.errors import StoryshelfError
+
 MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+LIBRARIES = ("htmx.js", "idiomorph.js")  # see requirements/vendor.sh
 DIGEST_LENGTH = 12
 FOREVER = "public, max-age=31536000, immutable"
 
@@ -23,19 +27,38 @@ class Asset:
     media_type: str
 
 
-def _read() -> dict[str, Asset]:
-    """Read the folder: what is not in it by name cannot be asked for, whatever the path."""
-    found = {}
-    for file in files("storyshelf.ui").joinpath("static").iterdir():
-        content = file.read_bytes()
-        suffix = file.name[file.name.rfind(".") :]
-        digest = sha256(content).hexdigest()[:DIGEST_LENGTH]
-        link = f"/static/{digest}/{file.name}"
-        found[file.name] = Asset(link, content, MEDIA_TYPES[suffix])
-    return found
+class MissingLibraryError(StoryshelfError):
+    """A library that pages are served with is not in the folder it is copied to."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The library {name} of the pages is missing",
+            where=f"storyshelf/ui/static/vendor/{name}",
+            next_step="Run `make setup`: it copies the libraries from npm's packages.",
+        )
 
 
-ASSETS = _read()
+def read_assets(static: Traversable) -> dict[str, Asset]:
+    """Read the folder: what is not in it by name cannot be asked for, whatever the path.
+
+    Raises MissingLibraryError where set-up was not run, or not to its end.
+    """
+    own = [file for file in static.iterdir() if file.is_file()]
+    libraries = [static.joinpath("vendor", name) for name in LIBRARIES]
+    for library in libraries:
+        if not library.is_file():
+            raise MissingLibraryError(library.name)
+    return {file.name: _asset(file) for file in [*own, *libraries]}
+
+
+def _asset(file: Traversable) -> Asset:
+    content = file.read_bytes()
+    suffix = file.name[file.name.rfind(".") :]
+    digest = sha256(content).hexdigest()[:DIGEST_LENGTH]
+    return Asset(f"/static/{digest}/{file.name}", content, MEDIA_TYPES[suffix])
+
+
+ASSETS = read_assets(files("storyshelf.ui").joinpath("static"))
 
 
 @router.get("/{digest}/{name}")

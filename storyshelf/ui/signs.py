@@ -31,12 +31,12 @@ BUILD_SIGNS: dict[BuildState, Sign] = {
     BuildState.CANCELLED: Sign("cancelled", "quiet"),
     BuildState.SKIPPED: Sign("skipped", "quiet"),
 }
-# In the order in which a page shows them: what needs a person first.
+# In the order of review: see review.strip.
 VERDICT_SIGNS: dict[Verdict, Sign] = {
-    Verdict.ERRORED: Sign("errored", "bad"),
     Verdict.CHANGED: Sign("changed", "wait"),
     Verdict.ADDED: Sign("added", "wait"),
     Verdict.REMOVED: Sign("removed", "wait"),
+    Verdict.ERRORED: Sign("errored", "bad"),
     Verdict.UNSTABLE: Sign("unstable", "wait"),
     Verdict.UNCHANGED: Sign("unchanged", "good"),
     Verdict.SKIPPED: Sign("skipped", "quiet"),

@@ -13,6 +13,7 @@ JUST_NOW_S = 10
 COUNTED_DAYS = 14  # after two weeks a date says more than a number of days
 MINUTES_FROM_S = 90  # seconds are counted up to here, minutes after it
 SHORT_COMMIT = 10
+SHORT_ENVIRONMENT = 12  # of a fingerprint: enough to tell two apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,18 @@ def when(moment: datetime, now: datetime) -> When:
 def when_at_all(moment: datetime | None, now: datetime) -> When | None:
     """Return a moment that may not have come."""
     return None if moment is None else when(moment, now)
+
+
+def lasting(moment: datetime, now: datetime) -> When:
+    """Return a moment by how long it has lasted since."""
+    told = when(moment, now)
+    return When(told.iso, f"for {_counted(max(0.0, (now - moment).total_seconds()))}", told.full)
+
+
+def due(moment: datetime, now: datetime) -> When:
+    """Return a moment that is to come by how far off it is."""
+    told, seconds = when(moment, now), (moment - now).total_seconds()
+    return When(told.iso, "now" if seconds < 1 else f"in {_counted(seconds)}", told.full)
 
 
 def ago(moment: datetime, now: datetime) -> str:
@@ -101,8 +114,16 @@ def short(commit: str) -> str:
     return commit[:SHORT_COMMIT]
 
 
+def short_lane(lane: str) -> str:
+    """Return a lane with the start of the fingerprint that it may be for."""
+    stem, at, environment = lane.partition("@")
+    return f"{stem}{at}{environment[:SHORT_ENVIRONMENT]}"
+
+
 def sentence(text: str) -> str:
-    """Return a text that begins large and ends with a stop."""
+    """Return a text that begins large and ends with a stop; nothing stays nothing."""
     text = text.strip()
+    if not text:
+        return ""
     stopped = text if text.endswith((".", "!", "?")) else f"{text}."
     return stopped[:1].upper() + stopped[1:]

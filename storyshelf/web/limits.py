@@ -9,6 +9,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from storyshelf.web.problems import Problem, ProblemError
 
 MAX_JSON_BYTES = 1 << 20
+MAX_FORM_BYTES = 256 << 10  # of a page's form, whose worst takes a second to be read
+MAX_STRANGERS_BYTES = 16 << 10  # of a form that anybody may send: the longest password, and more
 SILENT_S = 60.0  # a body of which nothing comes for so long: its sender is gone, or holds us up
 MANIFEST_BYTES_A_FILE = 1_300  # a path of 1,024 bytes, a hash, a size, and JSON around them
 

@@ -3,17 +3,21 @@
 import asyncio
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import uvicorn
 from starlette.types import ASGIApp
 
 
-async def serve_on(listener: socket.socket, app: ASGIApp, stop_within_s: float) -> bool:
+async def serve_on(
+    listener: socket.socket, app: ASGIApp, stop_within_s: float, proxies: Sequence[str] = ()
+) -> bool:
     """Serve on a socket that is bound already, until TERM or INT; return whether it ever served.
 
-    Requests that run at the stop have that long to end, then they are cut off.
+    Requests that run at the stop have that long to end, then they are cut off. Whom a request is
+    from is the other end of its connection, and of one of the `proxies` what that says in
+    X-Forwarded-For: whoever is believed there escapes the throttle by a new address each time.
     """
     config = uvicorn.Config(
         app,
@@ -22,6 +26,7 @@ async def serve_on(listener: socket.socket, app: ASGIApp, stop_within_s: float) 
         log_config=None,
         access_log=False,
         server_header=False,
+        forwarded_allow_ips=list(proxies),
         timeout_graceful_shutdown=max(1, round(stop_within_s)),
     )
     server = _Server(config)

@@ -31,7 +31,7 @@ async def http(db: Database, tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]
 async def robo(hand: Hand, http: httpx.AsyncClient) -> Robo:
     token = mint(b"r" * 32)
     async with hand.db.transaction() as tx:
-        await tokens.add_token(tx, hand.project.id, "ci", token)
+        await tokens.add_token(tx, hand.project.id, tokens.TokenUse("ci"), token)
     return Robo(http, token.text)
 
 
@@ -41,5 +41,5 @@ async def stranger(hand: Hand, http: httpx.AsyncClient) -> Robo:
     token = mint(b"s" * 32)
     async with hand.db.transaction() as tx:
         other = await projects.add(tx, "cleos", "Cleo's", "main")
-        await tokens.add_token(tx, other.id, "ci", token)
+        await tokens.add_token(tx, other.id, tokens.TokenUse("ci"), token)
     return Robo(http, token.text, "cleos")

@@ -1,14 +1,19 @@
 """Builds: listed, paged, shown, cancelled, captured again."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from storyshelf.builds import record_results
 from storyshelf.builds.jobs import parse_capture
-from storyshelf.queue.job import Failed
+from storyshelf.builds.plan_again import plan_elsewhere
+from storyshelf.builds.sample_progress import sample_progress
+from storyshelf.queue.job import Completed, Failed
 from tests.api.client import Robo, problem
-from tests.builds.hand import ENVIRONMENT, Hand
+from tests.builds.facts import age_jobs, run
+from tests.builds.hand import CAPTURE_LANE, ENVIRONMENT, Hand
+from tests.builds.test_plan_again import NEWER, a_consumer, come
 
 LOOK = {"a--one": "red", "a--two": "green", "b--one": "blue"}
 STORIES = sorted(LOOK)
@@ -55,6 +60,16 @@ async def test_a_build_tells_what_came_out(robo: Robo, hand: Hand) -> None:
     assert second["progress"]["done"] == second["progress"]["total"] == 3
 
 
+async def test_a_build_tells_where_its_storybook_is_once_it_was_uploaded_whole(
+    robo: Robo, hand: Hand
+) -> None:
+    await hand.upload(STORIES)
+    await hand.open(STORIES)
+    whole, under_way = await shown(robo, 1), await shown(robo, 2)
+    assert whole["storybook_url"] == "http://shelf.test/projects/shop/builds/1/storybook"
+    assert under_way["storybook_url"] is None
+
+
 async def test_a_build_under_way_tells_how_long_it_will_take(robo: Robo, hand: Hand) -> None:
     build = await hand.upload(STORIES)
     await hand.plan(build, STORIES)
@@ -63,11 +78,52 @@ async def test_a_build_under_way_tells_how_long_it_will_take(robo: Robo, hand: H
         work = await record_results.read_work(tx, parse_capture(lease.payload))
     for snapshot in work.snapshots[:2]:
         await hand.record(lease, work, [await hand.shot(snapshot, LOOK)])
+    await sample_progress(hand.db)
     progress = (await shown(robo))["progress"]
     assert (progress["done"], progress["total"]) == (2, 3)
     assert progress["rate_per_s"] > 0
+    assert progress["sampled_at"]
     left = progress["eta_s"]
     assert 0 < left["low"] <= left["likely"] <= left["high"]
+
+
+async def test_a_build_that_nobody_has_sampled_yet_has_no_pace(robo: Robo, hand: Hand) -> None:
+    build = await hand.upload(STORIES)
+    await hand.plan(build, STORIES)
+    unknown = dict.fromkeys(["rate_per_s", "eta_s", "sampled_at"])
+    assert (await shown(robo))["progress"] == {"done": 0, "total": 3, **unknown}
+
+
+async def test_a_build_tells_what_it_waits_for_that_nobody_does(robo: Robo, hand: Hand) -> None:
+    build = await hand.upload(STORIES)
+    assert (await shown(robo))["waits_for"] is None  # a consumer may be starting
+    await age_jobs(hand)
+    assert (await shown(robo))["waits_for"]["what"] == "No consumer takes plan jobs"
+    await come(hand.db, a_consumer(ENVIRONMENT))
+    assert (await shown(robo))["waits_for"] is None
+    await hand.plan(build, STORIES)
+    await age_jobs(hand)
+    await run(hand, "UPDATE consumers SET state = 'quiet'")
+    assert "the browser" in (await shown(robo))["waits_for"]["what"]
+
+
+async def test_a_build_tells_why_it_was_planned_again(robo: Robo, hand: Hand) -> None:
+    await hand.plan(await hand.upload(STORIES), STORIES)
+    assert (await shown(robo))["planned_again"] is None
+    await come(hand.db, a_consumer(NEWER))
+    await plan_elsewhere(hand.db, hand.kinds, CAPTURE_LANE)
+    build = await shown(robo)
+    assert (build["state"], build["generation"]) == ("queued", 2)
+    assert "there is chromium of newer" in build["planned_again"]
+
+
+async def test_a_build_tells_what_is_odd_about_its_storybook(robo: Robo, hand: Hand) -> None:
+    build = await hand.upload(STORIES)
+    assert (await shown(robo))["warnings"] == []
+    lease = await hand.claim("plan")
+    plan = replace(await hand.planned(build, STORIES), warnings=("A file did not load: ./b.js",))
+    await hand.settle(lease, Completed(plan))
+    assert (await shown(robo))["warnings"] == ["A file did not load: ./b.js"]
 
 
 async def test_builds_are_paged_the_newest_first(robo: Robo, hand: Hand) -> None:
@@ -134,7 +190,7 @@ async def test_a_failed_build_is_captured_again(robo: Robo, hand: Hand) -> None:
     again = await robo.post(f"{robo.builds}/1/capture-again")
     build = again.json()["build"]
     assert (build["state"], build["generation"], build["ended_at"]) == ("queued", 2, None)
-    problem(await robo.post(f"{robo.builds}/1/capture-again"), 409, "build-moved")
+    problem(await robo.post(f"{robo.builds}/1/capture-again"), 409, "not-over")
 
 
 async def test_what_was_never_whole_cannot_be_captured_again(robo: Robo, hand: Hand) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import httpx
 
 from storyshelf.db.engine import Database
+from storyshelf.web.caller import COOKIE
 from tests.api.client import API, problem
 from tests.app import asking, parts_on
 from tests.db.silent_line import a_line_to
@@ -26,6 +27,7 @@ async def test_a_server_without_its_database_lives_and_says_what_is_wrong(tmp_pa
         away = await http.get(f"{API}/project", headers=headers)
         problem(away, 503, "database-away")
         assert int(away.headers["retry-after"]) > 0  # a client that honours it bridges a restart
+        http.cookies.set(COOKIE, "one that cannot be looked up now")
         page = await http.get("/")
         assert page.status_code == 503
         assert "The database does not answer" in page.text

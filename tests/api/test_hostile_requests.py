@@ -12,12 +12,18 @@ import pytest
 from pydantic import ValidationError
 from starlette.types import Message, Receive, Scope, Send
 
-from storyshelf.api.schemas import Decide, OpenBuild
+from storyshelf.api.requests import Decide, OpenBuild
 from storyshelf.db.engine import Database
 from storyshelf.server import create_app
-from storyshelf.web.limits import BodyLimit, BodySilentError
+from storyshelf.web.limits import (
+    MAX_FORM_BYTES,
+    MAX_STRANGERS_BYTES,
+    BodyLimit,
+    BodySilentError,
+)
 from tests.api.client import API, Robo, problem
 from tests.app import parts_on
+from tests.people import sign_in
 
 UNGUARDED = {f"{API}/limits"}
 
@@ -42,7 +48,10 @@ CURSORS = {
 
 @pytest.mark.parametrize("after", CURSORS.values(), ids=CURSORS)
 @pytest.mark.parametrize("path", ["/", "/projects/shop", f"{API}/projects/shop/builds"])
-async def test_a_cursor_that_we_gave_nobody_is_malformed(robo: Robo, path: str, after: str) -> None:
+async def test_a_cursor_that_we_gave_nobody_is_malformed(
+    db: Database, robo: Robo, path: str, after: str
+) -> None:
+    await sign_in(db, robo.http)
     answer = await robo.get(path, params={"after": after})
     assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
 
@@ -135,3 +144,34 @@ async def test_who_waits_for_the_end_of_a_connection_is_not_hurried() -> None:
 
     await asked(BodyLimit(read_all, lambda _method, _path: 100, silent_s=0), receive)
     assert messages == []
+
+
+WORST = b"%"  # it takes the longest of all characters to be read as a form
+TYPE = "application/x-www-form-urlencoded"
+
+
+@pytest.mark.parametrize(
+    ("path", "most"), [("/sign-in", MAX_STRANGERS_BYTES), ("/new-project", MAX_FORM_BYTES)]
+)
+async def test_a_form_has_no_more_bytes_than_are_quickly_read(
+    db: Database, robo: Robo, path: str, most: int
+) -> None:
+    await sign_in(db, robo.http)
+    for size_bytes, status in ((most, 422), (most + 1, 413)):
+        content = WORST * size_bytes
+        answer = await robo.http.post(path, content=content, headers={"content-type": TYPE})
+        assert answer.status_code == status
+
+
+NO_ADDRESSES = ["http://[", "http://[::1", "null", "", "://", "http://a]b"]
+
+
+@pytest.mark.parametrize("text", NO_ADDRESSES)
+@pytest.mark.parametrize("header", ["origin", "hx-current-url"])
+async def test_a_header_that_is_no_address_is_answered(
+    http: httpx.AsyncClient, header: str, text: str
+) -> None:
+    for method, path in (("GET", "/account"), ("POST", "/sign-out"), ("GET", "/static/x/y.css")):
+        headers = {header: text, "hx-request": "true"}
+        answer = await http.request(method, path, headers=headers)
+        assert answer.status_code in {401, 403, 404}

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from storyshelf.snapshots.snapshot import ConsoleLine
 from tests.api.client import Robo, problem
 from tests.api.test_builds import all_items, shown
 from tests.builds.hand import Hand
+from tests.ui.test_snapshot import a_result
 
 MALFORMED = "malformed-request"
 LOOK = {"a--one": "red", "a--two": "green", "b--one": "blue"}
@@ -53,6 +55,12 @@ async def test_a_snapshot_tells_what_explains_it(robo: Robo, changed: dict[str, 
     )
     alone = await robo.get(f"{robo.builds}/2/snapshots/{changed['id']}")
     assert alone.json() == changed
+
+
+async def test_a_snapshot_tells_what_its_story_wrote_to_the_console(robo: Robo, hand: Hand) -> None:
+    await a_result(hand, {"a--one": "red"}, console=(ConsoleLine("warning", "a prop is old"),))
+    (found,) = await listed(robo, number=1)
+    assert found["console"] == [{"level": "warning", "text": "a prop is old"}]
 
 
 async def test_an_errored_snapshot_tells_its_error(robo: Robo, changed: dict[str, Any]) -> None:

@@ -6,12 +6,17 @@ from typing import Any
 import pytest
 
 from storyshelf.auth import store as tokens
+from storyshelf.auth.permissions import Scope
 from storyshelf.auth.tokens import mint
+from storyshelf.builds import store as builds
+from storyshelf.builds.build import CiRun
 from storyshelf.bundle.manifest import ManifestLimits
+from storyshelf.db.engine import Database
 from storyshelf.storage.blobs import key_of
 from tests.api.client import FILES, Robo, manifest_of, problem
 from tests.app import asking, parts_on
 from tests.builds.hand import Hand, index_of
+from tests.queue.builders import table
 
 OTHER = b"<html>other</html>"
 
@@ -26,7 +31,8 @@ async def test_a_build_is_opened_with_what_is_missing(robo: Robo) -> None:
     assert (build["message"], build["author"]) == ("Softer", "Ada")
     assert build["url"] == "http://shelf.test/projects/shop/builds/1"
     assert build["counts"]["undecided"] == 0
-    assert build["progress"] == {"done": 0, "total": 0, "rate_per_s": None, "eta_s": None}
+    unknown = dict.fromkeys(["rate_per_s", "eta_s", "sampled_at"])
+    assert build["progress"] == {"done": 0, "total": 0, **unknown}
 
 
 async def test_an_upload_goes_from_open_to_sealed(robo: Robo) -> None:
@@ -37,6 +43,28 @@ async def test_an_upload_goes_from_open_to_sealed(robo: Robo) -> None:
     assert sealed.json()["build"]["state"] == "queued"
     again = await robo.seal()
     assert again.json()["build"]["sealed_at"] == sealed.json()["build"]["sealed_at"]
+
+
+async def test_the_trace_of_an_upload_goes_on_to_the_jobs_of_its_build(
+    robo: Robo, db: Database
+) -> None:
+    traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    headers = {"x-request-id": "ci-42", "traceparent": traceparent}
+    opened = await robo.post(
+        robo.builds,
+        headers=headers,
+        json={
+            "idempotency_key": "key-0001",
+            "commit": "c0ffee",
+            "branch": "main",
+            "files": manifest_of(FILES),
+        },
+    )
+    assert opened.headers["x-request-id"] == "ci-42"
+    await robo.send()
+    await robo.seal()
+    (job,) = await table(db, "jobs")
+    assert (job["request_id"], job["traceparent"]) == ("ci-42", traceparent)
 
 
 async def test_the_same_key_resumes_and_sends_only_the_rest(robo: Robo) -> None:
@@ -91,7 +119,7 @@ async def test_what_is_no_storybook_is_refused(robo: Robo, missing: str, kind: s
 async def test_a_manifest_beyond_the_limits_is_refused(hand: Hand, tmp_path: Path) -> None:
     token = mint(b"l" * 32)
     async with hand.db.transaction() as tx:
-        await tokens.add_token(tx, hand.project.id, "ci", token)
+        await tokens.add_token(tx, hand.project.id, tokens.TokenUse("ci"), token)
     small = ManifestLimits(max_files=3, max_file_bytes=500, max_bundle_bytes=600)
     async with asking(parts_on(hand.db, tmp_path / "blobs", small)) as http:
         robo = Robo(http, token.text)
@@ -195,3 +223,54 @@ async def test_a_text_that_cannot_be_stored_is_refused(robo: Robo, field: dict[s
 
 async def test_a_body_that_is_no_json_is_refused(robo: Robo) -> None:
     problem(await robo.post(robo.builds, content=b"{"), 422, "malformed-request")
+
+
+CI: dict[str, Any] = {
+    "provider": "github",
+    "event": "pull_request",
+    "run_url": "https://forge.test/runs/1",
+    "repository": "shelf/shop",
+    "base_branch": "main",
+    "is_fork": True,
+}
+SKIP = {"commit": "c0ffee", "branch": "main", "reason": "only texts changed", "pull_request": 7}
+
+
+async def test_a_build_remembers_its_pull_request_and_its_run(robo: Robo, hand: Hand) -> None:
+    assert (await robo.open(pull_request=7, ci=CI)).status_code == 201
+    async with hand.db.transaction() as tx:
+        build = await builds.by_number(tx, hand.project, 1)
+    assert build.pull_request == 7
+    assert build.ci == CiRun(**CI)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"pull_request": 0},
+        {"pull_request": 2**31},
+        {"ci": {"run_url": "javascript:alert(1)"}},
+        {"ci": {"provider": "x" * 51}},
+        {"ci": {"weather": "fine"}},
+    ],
+)
+async def test_facts_of_a_run_are_bounded(robo: Robo, fields: dict[str, Any]) -> None:
+    problem(await robo.open(**fields), 422, "malformed-request")
+
+
+async def test_a_build_is_skipped_with_its_reason(robo: Robo) -> None:
+    answer = await robo.post(f"{robo.builds}/skip", json={**SKIP, "ci": CI})
+    assert answer.status_code == 201
+    build = answer.json()["build"]
+    assert (build["state"], build["state_reason"]) == ("skipped", "only texts changed")
+    again = await robo.post(f"{robo.builds}/skip", json=SKIP)
+    assert (again.status_code, again.json()["build"]["number"]) == (200, build["number"])
+
+
+async def test_a_token_that_only_reads_skips_nothing(hand: Hand, robo: Robo) -> None:
+    token = mint(b"v" * 32)
+    async with hand.db.transaction() as tx:
+        use = tokens.TokenUse("reader", frozenset({Scope.READ}))
+        await tokens.add_token(tx, hand.project.id, use, token)
+    reader = Robo(robo.http, token.text)
+    problem(await reader.post(f"{robo.builds}/skip", json=SKIP), 403, "forbidden")

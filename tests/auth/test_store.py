@@ -31,7 +31,7 @@ async def shop(tx: Tx) -> Project:
 async def add(
     tx: Tx, project: Project, token: NewToken = TOKEN, lives: timedelta | None = None
 ) -> TokenId:
-    return await store.add_token(tx, project.id, "ci", token, lives)
+    return await store.add_token(tx, project.id, store.TokenUse("ci", lives=lives), token)
 
 
 async def test_a_token_speaks_for_its_project(tx: Tx, shop: Project) -> None:

@@ -7,6 +7,7 @@ from sqlalchemy import text
 
 from storyshelf.builds import shard_store
 from storyshelf.builds.build import Build
+from storyshelf.builds.serving import BOOT
 from storyshelf.builds.shard_store import Shard, ShardState
 from storyshelf.snapshots.snapshot import Verdict
 from tests.builds.hand import Hand
@@ -28,6 +29,12 @@ async def read(hand: Hand, statement: str, **values: Any) -> Rows:
 async def run(hand: Hand, statement: str, **values: Any) -> None:
     async with hand.db.transaction() as tx:
         await tx.execute(text(statement), values)
+
+
+async def age_jobs(hand: Hand) -> None:
+    """Have the jobs wait for longer than a consumer takes to start."""
+    seconds = BOOT.total_seconds()
+    await run(hand, f"UPDATE jobs SET enqueued_at = enqueued_at - interval '{seconds} s'")
 
 
 async def snapshots_of(hand: Hand, build: Build) -> dict[str, Mapping[str, Any]]:

@@ -12,21 +12,21 @@ from typing import Any
 
 from PIL import Image
 
-from storyshelf.builds import intake, plan_build, record_results, shard_store, store
+from storyshelf.builds import intake, moving, plan_build, record_results, shard_store, store
 from storyshelf.builds.build import Build, BuildState
+from storyshelf.builds.cancel_build import Cancel, cancel_build
 from storyshelf.builds.jobs import parse_capture, parse_finalise
-from storyshelf.builds.kinds import build_kinds
 from storyshelf.bundle.index import Story, parse_index
 from storyshelf.bundle.manifest import BundledFile, Manifest
 from storyshelf.bundle.parameters import ReadParameters, parse_parameters
 from storyshelf.db.engine import Database
 from storyshelf.ids import BlobKey, ConsumerId, EnvironmentId, StoryId
+from storyshelf.operations.kinds import every_kind
 from storyshelf.projects import store as projects
 from storyshelf.projects.project import Project
 from storyshelf.queue import store as queue
 from storyshelf.queue.job import Completed, Ending, Lease, Outcome
 from storyshelf.queue.job_kind import JobKind, JobKinds, Settled
-from storyshelf.queue.settler import GOES_BACK
 from storyshelf.snapshots.snapshot import (
     CaptureError,
     Diff,
@@ -53,7 +53,7 @@ class Hand:
     db: Database
     blobs: Blobs
     project: Project
-    kinds: JobKinds = field(default_factory=lambda: JobKinds(build_kinds()))
+    kinds: JobKinds = field(default_factory=lambda: JobKinds(every_kind()))
     serial: Callable[[], int] = field(default_factory=lambda: count(1).__next__)
 
     async def open(
@@ -62,9 +62,17 @@ class Hand:
         branch: str = "main",
         message: str | None = None,
         author: str | None = None,
+        pull_request: int | None = None,
     ) -> Build:
         files = await self.files_of(stories)
-        new = store.NewBuild(f"key-{self.serial():04}", branch, "c0ffee", message, author)
+        new = store.NewBuild(
+            idempotency_key=f"key-{self.serial():04}",
+            branch=branch,
+            commit="c0ffee",
+            message=message,
+            author=author,
+            pull_request=pull_request,
+        )
         opened = await intake.open_build(self.db, self.project, new, Manifest(tuple(files)))
         return opened.build
 
@@ -81,6 +89,9 @@ class Hand:
         await self.send(build, stories)
         return await intake.seal(self.db, self.blobs, build)
 
+    async def cancel(self, build: Build) -> None:
+        await cancel_build(self.db, self.kinds, build.id, Cancel("Ada", "not needed"))
+
     async def claim(self, lane: str) -> Lease:
         async with self.db.transaction() as tx:
             claimed = await queue.claim(tx, CONSUMER, {lane: 1}, LEASE)
@@ -93,8 +104,10 @@ class Hand:
             (settled,) = await queue.settle(tx, [(lease, ending)])
             if settled.outcome is Outcome.COMPLETED:
                 assert isinstance(ending, Completed)
-                await self.kind(lease.kind).apply(tx, [Settled(lease, parsed, ending.result)])
-            elif settled.outcome not in GOES_BACK:
+                apply = self.kind(lease.kind).apply
+                if apply is not None:
+                    await apply(tx, [Settled(lease, parsed, ending.result)])
+            elif not settled.goes_back:
                 await self.kinds.ended(tx, [settled.job], settled.outcome, settled.error)
 
     def kind(self, name: str) -> JobKind:
@@ -125,7 +138,7 @@ class Hand:
         """Do what the handler of a plan job does, up to its result."""
         async with self.db.transaction() as tx:
             fresh = await store.by_id(tx, build.id)
-            await store.move(tx, fresh, BuildState.PLANNING)
+            await moving.move(tx, fresh, BuildState.PLANNING)
             around = await plan_build.read_surroundings(
                 tx, build.id, ENVIRONMENT, slots=1, shard_cost_ms=shard_cost_ms
             )

@@ -11,9 +11,14 @@ from storyshelf.builds.build import (
     NeverSealedError,
     NoSuchShardError,
     NothingToRetryError,
+    NotOverError,
 )
 from storyshelf.builds.cancel_build import Cancel, cancel_build
-from storyshelf.builds.capture_again import cancel_shard, capture_again, retry_shard
+from storyshelf.builds.capture_again import (
+    cancel_shard,
+    capture_again,
+    retry_shard,
+)
 from storyshelf.builds.jobs import parse_capture, parse_finalise
 from storyshelf.builds.shard_store import ShardState
 from storyshelf.ids import SnapshotId
@@ -31,6 +36,7 @@ from tests.builds.facts import (
     verdicts_of,
 )
 from tests.builds.hand import CAPTURE_LANE, Hand
+from tests.people import BEN
 
 LOOK = {"a--one": "red", "b--one": "blue"}
 STORIES = sorted(LOOK)
@@ -136,8 +142,49 @@ async def test_a_build_with_a_good_verdict_is_not_captured_again(
 
 async def test_a_build_under_way_is_not_captured_again(hand: Hand) -> None:
     build = await hand.upload(STORIES)
-    with pytest.raises(BuildMovedError):
+    with pytest.raises(NotOverError, match="still queued"):
         await capture_again(hand.db, build.id, "Ada")
+    await hand.plan(build, STORIES)
+    with pytest.raises(NotOverError, match="still capturing"):
+        await capture_again(hand.db, build.id, "Ada")
+
+
+async def both_failed(hand: Hand) -> Build:
+    """A failed build whose two shards failed."""
+    build = await hand.upload(STORIES)
+    await hand.plan(build, STORIES, shard_cost_ms=100)
+    for _ in STORIES:
+        await hand.settle(await hand.claim(CAPTURE_LANE), Failed("boom"))
+    return await hand.finalise(build)
+
+
+async def test_several_shards_are_retried_while_the_build_is_captured_again(hand: Hand) -> None:
+    build = await both_failed(hand)
+    first = await retry_shard(hand.db, build.id, 1, "Ada")
+    lease = await hand.claim(CAPTURE_LANE)
+    second = await retry_shard(hand.db, build.id, 2, "Ada")
+    assert (second.generation, second.open_shards) == (first.generation, 2)
+    await hand.shoot(lease, LOOK)
+    await hand.settle(lease, Completed(None), parse_capture(lease.payload))
+    await hand.capture_one(LOOK)
+    assert (await hand.finalise(build)).state is BuildState.ACCEPTED
+
+
+async def test_a_shard_that_failed_is_retried_while_the_others_run(hand: Hand) -> None:
+    build = await hand.upload(STORIES)
+    await hand.plan(build, STORIES, shard_cost_ms=100)
+    await hand.settle(await hand.claim(CAPTURE_LANE), Failed("boom"))
+    await retry(hand, build)
+    await hand.capture(build, LOOK)
+    assert (await hand.finalise(build)).state is BuildState.ACCEPTED
+
+
+async def test_no_shard_is_retried_once_the_build_is_being_finalised(hand: Hand) -> None:
+    build = await both_failed(hand)
+    await retry_shard(hand.db, build.id, 1, "Ada")
+    await hand.settle(await hand.claim(CAPTURE_LANE), Failed("boom"))
+    with pytest.raises(NothingToRetryError, match="being finalised"):
+        await retry_shard(hand.db, build.id, 2, "Ada")
 
 
 async def test_a_build_that_was_never_whole_is_not_captured_again(hand: Hand) -> None:
@@ -206,14 +253,14 @@ async def test_a_retry_carries_results_and_decisions_over(hand: Hand) -> None:
     before = await snapshots_of(hand, build)
     (kept,) = set(STORIES) - {left}
     seen = [Seen(SnapshotId(before[kept]["id"]), Decision.NONE)]
-    await decide(hand.db, build.id, seen, Decision.DENIED, "Ben")
+    await decide(hand.db, build.id, seen, Decision.DENIED, BEN)
     await retry(hand, build)
     after = (await snapshots_of(hand, build))[kept]
     assert (after["id"], after["generation"]) == (before[kept]["id"], 2)
     assert (after["verdict"], after["decision"], after["decided_by"]) == (
         "changed",
         "denied",
-        "Ben",
+        BEN.actor,
     )
     await hand.capture(build, LOOK)
     assert (await hand.finalise(build)).state is BuildState.DENIED

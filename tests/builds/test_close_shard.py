@@ -57,7 +57,9 @@ async def settle_in(tx: Tx, hand: Hand, leases: Sequence[Lease]) -> None:
     """Settle captures together in an open transaction, as the settler does."""
     await queue.settle(tx, [(lease, Completed(None)) for lease in leases])
     settled = [Settled(lease, parse_capture(lease.payload), None) for lease in leases]
-    await hand.kind("capture").apply(tx, settled)
+    apply = hand.kind("capture").apply
+    assert apply is not None
+    await apply(tx, settled)
 
 
 async def test_a_build_waits_for_its_last_shard(hand: Hand) -> None:

@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 
 from storyshelf.builds.build import BuildState
+from storyshelf.builds.capture_again import capture_again
 from storyshelf.builds.finalise import finalise
 from storyshelf.builds.jobs import BuildPayload
 from storyshelf.builds.shard_store import ShardState
-from storyshelf.queue.expiry import end_overdue
+from storyshelf.queue.expiry import ExpiryTimer, end_overdue
 from storyshelf.queue.job import Completed, Failed, Outcome, Retried
 from storyshelf.snapshots.snapshot import Verdict
 from tests.builds.facts import (
@@ -21,6 +22,7 @@ from tests.builds.facts import (
     verdicts_of,
 )
 from tests.builds.hand import CAPTURE_LANE, Hand
+from tests.fakes import FakeClock
 from tests.queue.builders import let_leases_run_out
 
 LOOK = {"a--one": "red", "b--one": "blue"}
@@ -134,6 +136,31 @@ async def test_a_shard_whose_consumers_all_die_fails_and_so_does_the_build(hand:
     await end_overdue(hand.db, hand.kinds)
     assert await shard_states(hand, build) == [ShardState.FAILED]
     assert (await hand.finalise(build)).state is BuildState.FAILED
+
+
+async def test_a_finalise_whose_consumers_all_die_fails_the_build_which_can_be_captured_again(
+    hand: Hand,
+) -> None:
+    """Each kill is charged, as the job may be what kills; none leaves a build without an end."""
+    build = await hand.upload(STORIES)
+    await hand.plan(build, STORIES)
+    await hand.capture(build, LOOK)
+    timer = ExpiryTimer(hand.db, hand.kinds, FakeClock(), lambda: 0.0)
+    kills = 0
+    while "finalise" in await live_kinds(hand, build):
+        await hand.claim("build")
+        await let_leases_run_out(hand.db)
+        await timer.run_once()
+        kills += 1
+    ended = await hand.fresh(build)
+    assert kills == 10
+    assert (ended.state, ended.open_shards) == (BuildState.FAILED, 0)
+    assert ended.state_reason is not None
+    assert ended.state_reason.startswith("its finalise job failed: The last attempt allowed was")
+    await capture_again(hand.db, build.id, "Ada")
+    await hand.plan(build, STORIES)
+    await hand.capture(build, LOOK)
+    assert (await hand.finalise(build)).state is BuildState.ACCEPTED
 
 
 async def test_the_results_of_a_failed_build_stay(hand: Hand) -> None:

@@ -1,6 +1,7 @@
 """The jobs of a build, and what is refused as their payload."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,7 +19,7 @@ from storyshelf.builds.jobs import (
     plan_job,
 )
 from storyshelf.ids import BuildId, EnvironmentId, ProjectId, ShardId
-from storyshelf.queue.job import MalformedPayloadError, Payload
+from storyshelf.queue.job import MalformedPayloadError, Payload, Trace
 
 WHEN = datetime(2030, 1, 1, tzinfo=UTC)
 BUILD = Build(
@@ -44,6 +45,12 @@ BUILD = Build(
     planned_at=WHEN,
     ended_at=None,
 )
+
+
+def test_every_job_of_a_build_carries_the_trace_of_its_upload() -> None:
+    traced = replace(BUILD, request_id="ci-42", traceparent="00-1-2-01")
+    jobs = [plan_job(traced), capture_job(traced, ShardId(9)), finalise_job(traced)]
+    assert [job.trace for job in jobs] == [Trace("ci-42", "00-1-2-01")] * 3
 
 
 def test_a_plan_job_reads_back_as_its_build_and_generation() -> None:

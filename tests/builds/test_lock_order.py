@@ -14,16 +14,20 @@ import pytest
 from storyshelf.builds import shard_store
 from storyshelf.builds.build import Build, BuildMovedError, BuildState
 from storyshelf.builds.cancel_build import Cancel, cancel_build, sweep_cancelled
-from storyshelf.builds.capture_again import cancel_shard
+from storyshelf.builds.capture_again import cancel_shard, retry_shard
 from storyshelf.builds.jobs import parse_capture
+from storyshelf.builds.mend_build import mend
+from storyshelf.builds.sample_progress import sample_progress
+from storyshelf.builds.shard_store import ShardState
 from storyshelf.queue.expiry import end_overdue
-from storyshelf.queue.job import Completed, Lease
+from storyshelf.queue.job import Completed, Failed, Lease
 from storyshelf.review.decide import decide_all
 from storyshelf.snapshots import store as snapshots
 from storyshelf.snapshots.decision import Decision
-from tests.builds.facts import live_jobs, shard_states
+from tests.builds.facts import live_jobs, run, shard_states, shards_of
 from tests.builds.hand import CAPTURE_LANE, Hand
 from tests.db.waiting import someone_waits
+from tests.people import BEN
 
 STORIES = [f"c{n}--x" for n in range(6)]
 LOOK = dict.fromkeys(STORIES, "red")
@@ -50,7 +54,7 @@ async def cancel(hand: Hand, build: Build) -> None:
 
 async def decide(hand: Hand, build: Build) -> None:
     for decision in islice(cycle([Decision.ACCEPTED, Decision.DENIED]), 4):
-        await decide_all(hand.db, build.id, decision, "Ben")
+        await decide_all(hand.db, build.id, decision, BEN)
 
 
 async def cancel_shards(hand: Hand, build: Build) -> None:
@@ -65,9 +69,20 @@ async def keep_house(hand: Hand, build: Build) -> None:
         await end_overdue(hand.db, hand.kinds)
 
 
+async def keep_watch(hand: Hand, build: Build) -> None:
+    """What the leader does, and finds nothing to do."""
+    for _ in range(4):
+        await run(hand, "UPDATE build_progress SET next_sample_at = now()")
+        assert await sample_progress(hand.db) == 0
+        async with hand.db.transaction() as tx:
+            assert await mend(tx, build.id) is None
+
+
 @pytest.mark.parametrize(
     "acts",
     [
+        (keep_watch,),
+        (keep_watch, cancel, decide, keep_house),
         (cancel, decide),
         (cancel, cancel_shards, keep_house),
         (decide, cancel_shards, keep_house),
@@ -87,6 +102,23 @@ async def test_captures_settle_while_people_cancel_and_decide(
             for act in acts:
                 group.create_task(act(hand, build))
         await all_is_over(hand, build)
+
+
+async def test_failed_shards_are_retried_while_the_others_close(hand: Hand) -> None:
+    build, (last, *leases) = await capturing(hand)
+    for lease in leases[:2]:
+        await hand.settle(lease, Failed("boom"))
+    fresh = await shards_of(hand, build)
+    failed = [shard.number for shard in fresh if shard.state is ShardState.FAILED]
+    async with asyncio.TaskGroup() as group:
+        for number in failed:
+            group.create_task(retry_shard(hand.db, build.id, number, "Ada"))
+        for lease in leases[2:]:
+            group.create_task(consume(hand, lease))
+    await consume(hand, last)
+    assert (await hand.fresh(build)).open_shards == len(failed) == 2
+    await hand.capture(build, LOOK)
+    assert (await hand.finalise(build)).state is BuildState.ACCEPTED
 
 
 async def all_is_over(hand: Hand, build: Build) -> None:

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from storyshelf.builds.build import Build, BuildState
 from storyshelf.builds.plan_build import UNREAD, BundleContent, Plan, Surroundings, plan
 from storyshelf.bundle.index import Story
+from storyshelf.bundle.look import ColorScheme, Look
 from storyshelf.bundle.parameters import Viewport, parse_parameters
+from storyshelf.bundle.tags import TagRule
 from storyshelf.ids import BuildId, EnvironmentId, ProjectId, SnapshotId, SnapshotKey, StoryId
 from storyshelf.projects.options import ProjectOptions
 from storyshelf.snapshots.snapshot import CaptureOptions, Verdict
@@ -196,6 +198,66 @@ def test_parameters_of_a_story_that_is_not_in_the_index_are_nobodys() -> None:
     assert set(by_story(made)) == {"a--a"}
 
 
+def test_a_mode_is_a_snapshot_of_its_own_with_its_look() -> None:
+    dark = {"viewport": "mobile1", "colorScheme": "dark", "scale": 2, "theme": "night"}
+    made = plan(content("a--a", a__a={"modes": {"dark": dark, "plain": {}}}), after({"a--a": 5}))
+    rows = {row.key.mode: row for row in made.rows}
+    assert {mode: row.verdict for mode, row in rows.items()} == {
+        "dark": Verdict.PLANNED,
+        "plain": Verdict.PLANNED,
+        "default": Verdict.REMOVED,
+    }
+    assert rows["dark"].options.viewport == Viewport(320, 568, 2.0)
+    look = Look(color_scheme=ColorScheme.DARK, globals='{"theme": "night"}')
+    assert rows["dark"].options.look == look
+    assert CaptureOptions.parse(rows["dark"].options.to_json()) == rows["dark"].options
+
+
+def test_options_of_before_there_were_looks_are_read() -> None:
+    stored = CaptureOptions(delay_ms=7).to_json()
+    del stored["look"]
+    assert CaptureOptions.parse(stored) == CaptureOptions(delay_ms=7)
+
+
+def test_a_story_is_skipped_for_the_reason_that_its_author_gives() -> None:
+    row = by_story(plan(content("a--a", a__a={"skip": "waits for a font"}), ALONE))["a--a"]
+    reason = "It is not captured: waits for a font"
+    assert (row.verdict, row.reason) == (Verdict.SKIPPED, reason)
+
+
+TAGS = (TagRule("test"), TagRule("wip", is_banned=True))
+
+
+@pytest.mark.parametrize(
+    ("tags", "rules", "why"),
+    [
+        ((), (), ""),
+        (("dev",), (), ""),
+        (("storyshelf-skip",), (), "it has the tag storyshelf-skip"),
+        (("test",), TAGS, ""),
+        (("dev",), TAGS, "it lacks the tag test"),
+        (("test", "wip"), TAGS, "it has the tag wip"),
+    ],
+)
+def test_a_story_that_breaks_a_rule_of_tags_is_skipped_and_says_which(
+    tags: tuple[str, ...], rules: tuple[TagRule, ...], why: str
+) -> None:
+    told = content("a--a")
+    tagged = replace(told, stories=[replace(story, tags=tags) for story in told.stories])
+    around = replace(ALONE, options=ProjectOptions(story_tags=rules))
+    row = by_story(plan(tagged, around))["a--a"]
+    assert row.verdict is (Verdict.SKIPPED if why else Verdict.PLANNED)
+    assert not why or row.reason == f"It is not captured, because {why}."
+
+
+@pytest.mark.parametrize(("option", "ids"), [(False, {"a--a"}), (True, {"a--a", "a--docs"})])
+def test_docs_pages_are_captured_where_the_project_wants_them(option: bool, ids: set[str]) -> None:  # noqa: FBT001  # the option's own type
+    bundle = replace(content("a--a"), docs=frozenset(stories("a--docs")))
+    rows = by_story(plan(bundle, replace(ALONE, options=ProjectOptions(captures_docs=option))))
+    assert set(rows) == ids
+    assert all(row.warnings == () for row in rows.values())
+
+
 def test_shards_are_cut_by_what_the_ancestor_took() -> None:
     ids = [f"c{n}--x" for n in range(4)]
     around = replace(after(dict.fromkeys(ids, 5), cost_ms=30_000), shard_cost_ms=60_000)
@@ -277,3 +339,24 @@ def test_the_order_of_stories_and_rows_is_no_matter(
 
 def shuffled(items: Sequence[Any], chance: Any) -> list[Any]:
     return list(chance.sample(list(items), len(items)))
+
+
+def test_a_story_that_names_no_viewports_is_shot_in_those_of_its_project() -> None:
+    around = replace(ALONE, options=ProjectOptions(viewports=(Viewport(375), Viewport(1280, 800))))
+    told = content("a--a", "b--b", a__a={"viewports": [320]})
+    shot = [
+        (row.key.story_id, row.key.mode, row.options.viewport) for row in plan(told, around).rows
+    ]
+    assert shot == [
+        ("a--a", "320px", Viewport(320)),
+        ("b--b", "375px", Viewport(375)),
+        ("b--b", "1280x800", Viewport(1280, 800)),
+    ]
+
+
+@pytest.mark.parametrize("around", [ALONE, after({"a--a": 5})])
+def test_the_rule_of_an_accepted_branch_goes_before_that_of_a_first_build(
+    around: Surroundings,
+) -> None:
+    accepting = replace(around, options=ProjectOptions(accepts_branches=("main",)))
+    assert plan(content("a--a"), accepting).rule == "accepted branch"

@@ -8,6 +8,7 @@ from storyshelf.queue.job import Lease
 from storyshelf.snapshots import store as snapshots
 from storyshelf.snapshots.snapshot import (
     CaptureError,
+    ConsoleLine,
     Notice,
     Picture,
     Pixels,
@@ -66,6 +67,7 @@ async def test_a_result_is_kept_whole(hand: Hand) -> None:
         error=CaptureError("unstable", "moved"),
         warnings=(Notice("slow", "It was slow."),),
         timings_ms={"load": 1.5},
+        console=(ConsoleLine("error", "no data"),),
     )
     await hand.record(lease, work, [result])
     row = (await snapshots_of(hand, build))["a--one"]
@@ -74,6 +76,7 @@ async def test_a_result_is_kept_whole(hand: Hand) -> None:
     assert (row["mask_key"], row["frames"]) == (keys[1], [keys[0], keys[2]])
     assert row["error"] == {"code": "unstable", "message": "moved", "stack": ""}
     assert row["warnings"] == [{"code": "slow", "text": "It was slow."}]
+    assert row["console"] == [{"level": "error", "text": "no data"}]
     assert (row["timings_ms"], row["duration_ms"]) == ({"load": 1.5}, 123)
 
 

@@ -54,7 +54,7 @@ def test_the_first_rule_that_holds_gives_the_state(
 @pytest.mark.parametrize(
     ("counts", "failed_shards", "reason"),
     [
-        (counted(unchanged=1), 2, "2 of its shards could not be captured"),
+        (counted(unchanged=1), 2, "2 of its shards failed or were cancelled"),
         (counted(planned=4), 0, "4 of its snapshots were never captured"),
         (counted(errored=3), 0, "3 of its stories could not be rendered"),
     ],

@@ -4,9 +4,10 @@ import pytest
 from sqlalchemy import text
 
 from storyshelf.builds import store
-from storyshelf.builds.build import Build, BuildState, NoSuchBuildError
+from storyshelf.builds.build import Build, BuildGoneError, BuildState, NoSuchBuildError
 from storyshelf.builds.store import BuildFilter
 from storyshelf.bundle.manifest import BundledFile
+from storyshelf.ids import BuildId
 from storyshelf.storage.blobs import key_of
 from tests.builds.hand import Hand
 
@@ -116,3 +117,9 @@ async def entries_read(hand: Hand) -> int:
     async with hand.db.transaction() as tx:
         read = "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'bundle_files'"
         return int((await tx.execute(text(read))).scalar_one())
+
+
+async def test_a_build_that_was_deleted_since_is_said_to_be_gone(hand: Hand) -> None:
+    async with hand.db.transaction() as tx:
+        with pytest.raises(BuildGoneError):
+            await store.by_id(tx, BuildId(404))

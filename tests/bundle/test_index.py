@@ -76,6 +76,25 @@ def test_docs_and_tests_are_no_stories(dropped: dict[str, Any]) -> None:
     assert parse_index(content, "index.json").stories == (PRIMARY,)
 
 
+@pytest.mark.parametrize("version", [4, 5, 9])
+def test_docs_pages_stand_beside_the_stories(version: int) -> None:
+    docs = an_entry("button--docs", type="docs", name="Docs", tags=["autodocs"], storiesImports=[])
+    broken = an_entry("button--broken", type="docs", name=7)
+    index = parse_index(an_index(an_entry(), docs, broken, v=version), "index.json")
+    assert index.stories == (PRIMARY,)
+    page = Story(
+        StoryId("button--docs"), "Forms/Button", "Docs", PRIMARY.import_path, ("autodocs",)
+    )
+    assert index.docs == (page,)
+
+
+def test_docs_only_entries_of_version_3_are_docs_pages() -> None:
+    story = {"id": "a--b", "kind": "A", "story": "B", "parameters": {}}
+    docs = {"id": "a--page", "title": "A", "name": "Page", "parameters": {"docsOnly": True}}
+    index = parse_index(an_index(story, docs, v=3, key="stories"), "stories.json")
+    assert [page.story_id for page in index.docs] == ["a--page"]
+
+
 def test_a_story_of_subtype_story_is_one() -> None:
     content = an_index(an_entry(subtype="story", exportName="Primary", componentPath="./B.tsx"))
     assert parse_index(content, "index.json").stories == (PRIMARY,)

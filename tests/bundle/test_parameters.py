@@ -6,11 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storyshelf.bundle.parameters import (
+    KEYS,
     MAX_DELAY_MS,
     MAX_EDGE_PX,
     MAX_VIEWPORTS,
     MIN_EDGE_PX,
     ParameterWarning,
+    ShotMode,
     StoryParameters,
     Viewport,
     modes_of,
@@ -143,7 +145,7 @@ def test_a_viewport_that_is_none_is_left_out_with_a_warning(value: object) -> No
     assert (found.viewports, codes) == ((Viewport(400),), ["bad_parameter"])
 
 
-@pytest.mark.parametrize("name", ["mobile1", "100%", "320em", "", "99999999999px"])
+@pytest.mark.parametrize("name", ["phone", "100%", "320em", "", "99999999999px"])
 def test_a_name_nobody_knows_has_a_code_of_its_own(name: str) -> None:
     found, codes = warned({"viewports": [name]})
     assert (found.viewports, codes) == ((), ["unknown_viewport"])
@@ -177,14 +179,14 @@ def test_a_warning_about_a_monster_stays_short_and_printable(value: object) -> N
 
 
 def test_a_story_without_viewports_has_the_default_mode() -> None:
-    assert modes_of(StoryParameters()) == (("default", Viewport(1280, 720)),)
+    assert modes_of(StoryParameters()) == (ShotMode("default", Viewport(1280, 720)),)
 
 
 def test_a_story_with_viewports_has_a_mode_for_each() -> None:
     parameters = StoryParameters(viewports=(Viewport(320), Viewport(320, 568)))
     assert modes_of(parameters) == (
-        ("320px", Viewport(320, 720)),
-        ("320x568", Viewport(320, 568)),
+        ShotMode("320px", Viewport(320, 720)),
+        ShotMode("320x568", Viewport(320, 568)),
     )
 
 
@@ -193,7 +195,7 @@ JSON = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(
-            st.sampled_from(["delay", "viewports", "diffThreshold", "width", "height", "x"]), inner
+            st.sampled_from([*KEYS, "width", "height", "globals", "args", "disable", "x"]), inner
         )
     ),
     max_leaves=12,
@@ -206,7 +208,7 @@ def test_no_json_breaks_it_and_all_results_are_in_range(storyshelf: Any, chromat
     modes = modes_of(found)
     assert 0 <= found.delay_ms <= MAX_DELAY_MS
     assert found.diff_threshold is None or 0 <= found.diff_threshold <= 1
-    assert len({name for name, _ in modes}) == len(modes) >= 1
+    assert len({mode.name for mode in modes}) == len(modes) >= 1
     edges = [
         edge for viewport in found.viewports for edge in (viewport.width_px, viewport.height_px)
     ]

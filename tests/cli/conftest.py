@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.client.helpers import a_storybook
 from tests.client.server import TOKEN, FakeServer, running
 
-CI_VARIABLES = ("CI", "GITHUB_ACTIONS", "GITLAB_CI")
+CI_VARIABLES = ("CI", "GITHUB_ACTIONS", "GITHUB_OUTPUT", "GITLAB_CI")
 
 
 @pytest.fixture
@@ -28,3 +29,8 @@ def server(environment: pytest.MonkeyPatch) -> Iterator[FakeServer]:
         environment.setenv("STORYSHELF_URL", url)
         environment.setenv("STORYSHELF_PROJECT_TOKEN", TOKEN)
         yield fake
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return a_storybook(tmp_path / "storybook-static", assets__a="a", assets__b="b")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from storyshelf.cli.main import run
-from tests.cli.test_upload import Captured
+from tests.cli.captured import Captured
 from tests.client.helpers import a_storybook
 from tests.client.server import PAGE, FakeServer
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from storyshelf.cli.main import run
-from tests.cli.test_upload import PROBE, Captured
+from tests.cli.captured import Captured
+from tests.cli.test_upload import PROBE
 from tests.client.helpers import a_storybook
 from tests.client.server import PAGE, FakeServer, a_snapshot
 

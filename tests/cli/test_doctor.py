@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from storyshelf.auth.secrets import SealedElsewhereError, Secrets
 from storyshelf.cli.doctor import (
     Probe,
     probe_database,
+    probe_key,
     probe_storage,
     probe_versions,
     read_probes,
@@ -18,6 +20,10 @@ from storyshelf.cli.doctor import (
 from storyshelf.cli.main import run
 from storyshelf.clock import SystemClock
 from storyshelf.db import migrate
+from storyshelf.db.engine import Database
+from storyshelf.deliveries import store as deliveries
+from storyshelf.deliveries.connection import ConnectionKind, Hook, NewConnection
+from storyshelf.projects import store as projects
 from storyshelf.settings import Settings, read_settings
 
 Captured = pytest.CaptureFixture[str]
@@ -140,3 +146,24 @@ def test_a_machine_that_can_capture_passes_and_its_form_is_named(
     out = capsys.readouterr().out
     assert "ok    browser: " in out
     assert "isolation: strong form" in out or "isolation: weak form" in out
+
+
+async def test_a_key_that_does_not_open_what_is_sealed_fails(
+    settings: Callable[..., Settings], db: Database, database_url: str
+) -> None:
+    ours, other = "k" * 32, "o" * 32
+    async with db.transaction() as tx:
+        project = await projects.add(tx, "shop", "Shop", "main")
+        hook = NewConnection(ConnectionKind.WEBHOOK, "hook", Hook("https://hook.test"), "secret")
+        await deliveries.add(tx, project.id, hook, Secrets(ours.encode()).seal("secret"))
+    right = await probe_key(settings(database_url=database_url, secret_key=ours))
+    wrong = await probe_key(settings(database_url=database_url, secret_key=other))
+    assert (right.finding, right.detail) == ("ok", "STORYSHELF_SECRET_KEY: opens what is sealed")
+    assert (wrong.finding, wrong.cure) == ("fail", SealedElsewhereError().next_step)
+
+
+def test_a_key_that_is_not_made_yet_is_no_fault_and_is_not_made(
+    settings: Callable[..., Settings], tmp_path: Path
+) -> None:
+    assert asyncio.run(probe_key(settings())).finding == "ok"
+    assert list(tmp_path.iterdir()) == []

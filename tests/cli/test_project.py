@@ -148,7 +148,18 @@ def test_options_are_set_beside_those_that_are(demo: dict[str, Any], capsys: Cap
     capsys.readouterr()
     assert run(["project", "set", "demo", "cancels_older_builds=yes", "--json"]) == 0
     options = read_json(capsys)["options"]
-    assert options == {"cancels_older_builds": True, "diff_threshold": 0.25}
+    assert (options["cancels_older_builds"], options["diff_threshold"]) == (True, 0.25)
+
+
+def test_options_are_printed_as_they_are_typed(demo: dict[str, Any], capsys: Captured) -> None:
+    capsys.readouterr()
+    assert run(["project", "set", "demo", "public_storybook=yes", "viewports=375,1280x800"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "public_storybook = true" in lines
+    assert "cancels_older_builds = false" in lines
+    said = [line.replace(" = ", "=").replace(", ", ",") for line in lines]
+    assert run(["project", "set", "demo", *said]) == 0
+    assert capsys.readouterr().out.splitlines() == lines
 
 
 @pytest.mark.parametrize(

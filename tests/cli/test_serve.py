@@ -1,5 +1,6 @@
 """`storyshelf serve`, as typed and as a process."""
 
+import io
 import os
 import signal
 import socket
@@ -12,10 +13,12 @@ from pathlib import Path
 import httpx
 import pytest
 
+from storyshelf.auth import users
+from storyshelf.cli.listening import NobodySignsInError, bind, require_somebody
 from storyshelf.cli.main import run
-from storyshelf.cli.serve import NotLoopbackError, bind
 from storyshelf.clock import SystemClock
 from storyshelf.db import migrate
+from storyshelf.db.engine import Database
 from tests.db.server import from_sync
 
 Captured = pytest.CaptureFixture[str]
@@ -30,18 +33,42 @@ def named(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "shelf.example.com", ""])
-def test_nobody_outside_this_machine_is_listened_to(
-    named: str, host: str, capsys: Captured
+async def test_nobody_outside_is_let_near_while_nobody_can_sign_in(db: Database, host: str) -> None:
+    with pytest.raises(NobodySignsInError, match="storyshelf user add EMAIL --admin"):
+        await require_somebody(db, host)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.8.8.8", "::1"])
+async def test_this_machine_needs_no_password(db: Database, host: str) -> None:
+    await require_somebody(db, host)
+
+
+@pytest.mark.parametrize("state", ["has no password", "is disabled"])
+async def test_a_user_who_cannot_sign_in_is_nobody(db: Database, state: str) -> None:
+    async with db.transaction() as tx:
+        user = await users.add(tx, "a test", users.parse_user("ada@shelf.test"))
+        if state == "is disabled":
+            await users.set_password(tx, "a test", user, "a hash")
+            await users.disable(tx, "a test", user)
+    with pytest.raises(NobodySignsInError):
+        await require_somebody(db, "0.0.0.0")
+
+
+@pytest.mark.flow
+@pytest.mark.timeout(60)
+def test_beyond_this_machine_it_starts_once_somebody_has_a_password(
+    named: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(NotLoopbackError):
-        bind(host, 0)
-
-
-def test_the_refusal_names_the_setting_and_the_way_round(named: str, capsys: Captured) -> None:
-    assert run(["serve", "--host", "0.0.0.0"]) == 254
-    err = capsys.readouterr().err
-    assert "STORYSHELF_HOST or --host is '0.0.0.0'" in err
-    assert "ssh -L" in err
+    monkeypatch.setenv("STORYSHELF_HOST", "0.0.0.0")  # as it is told; the socket is this machine's
+    with socket.create_server(("127.0.0.1", 0)) as given:
+        assert run(["serve", "--listener", str(os.dup(given.fileno()))]) == 254
+        assert "STORYSHELF_HOST or --host is '0.0.0.0'" in capsys.readouterr().err
+        monkeypatch.setattr("sys.stdin", io.StringIO("correct horse battery\n"))
+        assert run(["user", "add", "ada@shelf.test", "--admin", "--password-stdin"]) == 0
+        os.set_inheritable(given.fileno(), True)  # noqa: FBT003  # its only form
+        with serving("--listener", str(given.fileno())) as (_, url):
+            assert url == f"http://localhost:{given.getsockname()[1]}"
+            assert httpx.get(f"{url}/sign-in", timeout=20).status_code == 200
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.8.8.8"])
@@ -100,6 +127,7 @@ def serving(*words: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ,
+        close_fds=False,
     )
     try:
         yield process, told_url(process)

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from storyshelf.db.embedded import EmbeddedPostgres, ServerState
 from storyshelf.db.engine import Database
-from tests.cli.upped import Up, all_dead, eventually, up
+from tests.cli.upped import PROGRAM, Up, all_dead, environment, eventually, up
 from tests.db.server import a_data_folder, from_sync
 
 pytestmark = [pytest.mark.flow, pytest.mark.timeout(120)]
@@ -51,9 +52,25 @@ def test_it_answers_and_has_saved_a_token_that_opens_its_project(running: Up, fo
     assert stat.S_IMODE((folder / "client.json").stat().st_mode) == 0o600
 
 
+def test_the_first_administrator_signs_in_by_the_link_until_they_have_a_password(
+    running: Up, folder: Path
+) -> None:
+    url, link = running.said["url"], running.said["sign_in"]
+    assert link.startswith(f"{url}/sign-in/")
+    with up(folder, *NO_CONSUMER) as second:
+        assert second.said["sign_in"] not in {None, link}
+    with httpx.Client(base_url=url, headers={"Origin": url}, trust_env=False) as browser:
+        assert "Sign in as Administrator" in browser.get(link).text
+        assert browser.post(link).headers["location"] == "/account"
+        words = {"wanted": "correct horse battery"}
+        assert browser.post("/account/password", data=words).status_code == 303
+    with up(folder, *NO_CONSUMER) as third:
+        assert third.said["sign_in"] is None
+
+
 def test_a_second_one_tells_of_the_first_and_ends(running: Up, folder: Path) -> None:
     with up(folder, *NO_CONSUMER) as second:
-        assert second.said == running.said
+        assert {**second.said, "sign_in": None} == {**running.said, "sign_in": None}
         assert second.process.wait(30) == 0
     assert running.process.poll() is None
     assert running.is_ready()
@@ -69,6 +86,24 @@ def test_a_signal_stops_everything(folder: Path, sign: signal.Signals) -> None:
         assert started.stop(sign) == 0
     assert all_dead(everyone)
     assert not (folder / "up.json").exists()
+
+
+def test_it_stops_also_when_nobody_reads_what_it_says_any_more(folder: Path) -> None:
+    with subprocess.Popen(
+        [str(PROGRAM), "up", "--json", "--port", "0", *NO_CONSUMER],
+        env=environment(folder, {}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline()
+        process.stderr.close()
+        process.terminate()
+        try:
+            assert process.wait(30) == 0
+        finally:
+            process.kill()
 
 
 def test_the_saved_token_is_the_same_after_a_restart(folder: Path) -> None:
@@ -135,6 +170,24 @@ def test_a_port_that_is_taken_ends_it_before_anything_starts(running: Up, tmp_pa
     with up(tmp_path, "--port", port) as second:
         assert second.process.wait(30) == 254
     assert second.said["error"]["where"] == f"127.0.0.1:{port}"
+    assert not (tmp_path / "pg").exists()
+
+
+@pytest.mark.parametrize("domain", ["https://x.example", "localhost"])
+def test_a_domain_under_which_nothing_can_be_published_ends_it_at_once(
+    tmp_path: Path, domain: str
+) -> None:
+    with up(tmp_path, *NO_CONSUMER, content_domain=domain) as started:
+        assert started.process.wait(30) == 254
+    assert started.said["error"]["where"] == "STORYSHELF_CONTENT_DOMAIN"
+    assert not (tmp_path / "pg").exists()
+
+
+def test_a_damaged_key_ends_it_at_once(tmp_path: Path) -> None:
+    (tmp_path / "secret.key").touch()
+    with up(tmp_path, *NO_CONSUMER) as started:
+        assert started.process.wait(30) == 254
+    assert started.said["error"]["where"] == str(tmp_path / "secret.key")
     assert not (tmp_path / "pg").exists()
 
 

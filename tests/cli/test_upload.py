@@ -4,12 +4,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from storyshelf.cli.main import run
-from tests.client.helpers import a_storybook
+from tests.cli.captured import Captured, read_json
 from tests.client.server import TOKEN, FakeServer, a_snapshot, problem
 
 HEAVY = {"PIL", "alembic", "asyncpg", "fastapi", "numpy", "playwright", "sqlalchemy", "starlette"}
@@ -21,20 +20,6 @@ loaded = {{name.partition(".")[0] for name in sys.modules}}
 print("heavy:", sorted(loaded & {HEAVY!r}), file=sys.stderr)
 sys.exit(code)
 """
-
-Captured = pytest.CaptureFixture[str]
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return a_storybook(tmp_path / "storybook-static", assets__a="a", assets__b="b")
-
-
-def read_json(captured: Captured) -> Any:
-    """Return stdout as the one document it must be."""
-    out, err = captured.readouterr()
-    assert err == ""
-    return json.loads(out)
 
 
 def test_a_folder_alone_is_uploaded_waited_for_and_its_verdict_returned(

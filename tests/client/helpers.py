@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 
 from storyshelf.client.api import Api, BuildRequest, connect
-from storyshelf.client.git import Commit
+from storyshelf.client.commit import Commit
 from storyshelf.client.hashing import HashedFolder, hash_folder
 from storyshelf.client.retrying import Backoff
 from storyshelf.client.saved import Server

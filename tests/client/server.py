@@ -2,17 +2,16 @@
 
 import hashlib
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+
+from tests.listening import listening
 
 TOKEN = "ssp_" + "a" * 43
 SLUG = "demo"
@@ -71,6 +70,7 @@ class FakeServer:
     builds: list[FakeBuild] = field(default_factory=list)
     blobs: dict[str, bytes] = field(default_factory=dict)
     puts: list[str] = field(default_factory=list)
+    skips: list[dict[str, Any]] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
     loses_blobs_before_seal: int = 0
     refuse_seal: Response | None = None
@@ -82,6 +82,7 @@ class FakeServer:
                 Route("/api/v1/limits", self._limits),
                 Route("/api/v1/project", self._project),
                 Route(BUILDS, self._open, methods=["POST"]),
+                Route(BUILDS + "/skip", self._skip, methods=["POST"]),
                 Route(BUILDS + "/{number:int}", self._build),
                 Route(BUILDS + "/{number:int}/snapshots", self._snapshots),
                 Route(BUILDS + "/{number:int}/seal", self._seal, methods=["POST"]),
@@ -143,6 +144,15 @@ class FakeServer:
         build = known[0] if known else self.builds[-1]
         answer = {"build": self.seen(build), "missing": self._missing(build)}
         return JSONResponse(answer, 200 if known else 201)
+
+    async def _skip(self, request: Request) -> Response:
+        refused = self._gate(request)
+        if refused is not None:
+            return refused
+        body = json.loads(await request.body())
+        self.skips.append(body)
+        self.builds.append(FakeBuild(len(self.builds) + 1, body, ["skipped"], is_sealed=True))
+        return JSONResponse({"build": self.seen(self.builds[-1])}, 201)
 
     async def _put(self, request: Request) -> Response:
         content = await request.body()
@@ -263,26 +273,6 @@ def a_snapshot(verdict: str, name: str = "Primary", **fields: Any) -> dict[str, 
     }
 
 
-@contextmanager
-def running(server: FakeServer) -> Iterator[str]:
+def running(server: FakeServer) -> AbstractContextManager[str]:
     """Serve on a loopback port of the system's choice and yield the address."""
-    config = uvicorn.Config(
-        server.app(), host="127.0.0.1", port=0, log_level="warning", ws="none", lifespan="off"
-    )
-    started = threading.Event()
-
-    class Announcing(uvicorn.Server):
-        async def startup(self, sockets: Any = None) -> None:
-            await super().startup(sockets)
-            started.set()
-
-    listener = Announcing(config)
-    thread = threading.Thread(target=listener.run)
-    thread.start()
-    try:
-        assert started.wait(10), "the server did not start"
-        port = listener.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        listener.should_exit = True
-        thread.join()
+    return listening(server.app())

@@ -41,6 +41,13 @@ async def test_a_refusal_without_words_still_says_what_to_do_about_the_token() -
             await api.project()
 
 
+async def test_a_refusal_names_the_request_as_the_servers_log_does() -> None:
+    refused = Response(status_code=409, headers={"X-Request-Id": "abc123"})
+    async with session(FakeServer(refusals=[refused])) as api:
+        with pytest.raises(ApiProblemError, match=r"/api/v1/project, request abc123"):
+            await api.project()
+
+
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
 async def test_a_passing_failure_is_tried_again(status: int) -> None:
     server, clock = FakeServer(refusals=[Response(status_code=status)] * 3), HurriedClock()

@@ -1,15 +1,13 @@
-import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from storyshelf.client.commit import CommitFacts
 from storyshelf.client.git import (
     MAX_MESSAGE_CHARS,
-    CommitFacts,
     UnknownBranchError,
     UnknownCommitError,
-    ci_facts,
     git_facts,
     identify,
 )
@@ -33,7 +31,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def test_git_knows_commit_branch_message_and_author(checkout: Path) -> None:
-    commit = identify(CommitFacts(), {}, checkout)
+    commit = identify(CommitFacts(), CommitFacts(), checkout)
     assert commit.commit == git(checkout, "rev-parse", "HEAD")
     assert commit.branch == "main"
     assert commit.message == "First\n\nwith a body"
@@ -42,54 +40,54 @@ def test_git_knows_commit_branch_message_and_author(checkout: Path) -> None:
 
 def test_a_folder_inside_the_checkout_will_do(checkout: Path) -> None:
     (checkout / "storybook-static").mkdir()
-    assert identify(CommitFacts(), {}, checkout / "storybook-static").branch == "main"
+    assert identify(CommitFacts(), CommitFacts(), checkout / "storybook-static").branch == "main"
 
 
 @pytest.mark.parametrize("branch", ["feature/log-in#2", "fix-🎉"])
 def test_branches_keep_their_names(checkout: Path, branch: str) -> None:
     git(checkout, "checkout", "-q", "-b", branch)
-    assert identify(CommitFacts(), {}, checkout).branch == branch
+    assert identify(CommitFacts(), CommitFacts(), checkout).branch == branch
 
 
 def test_what_is_said_beats_git(checkout: Path) -> None:
-    commit = identify(SAID, {}, checkout)
+    commit = identify(SAID, CommitFacts(), checkout)
     assert (commit.commit, commit.branch) == (SAID.commit, SAID.branch)
 
 
 def test_the_message_of_another_commit_is_not_taken(checkout: Path) -> None:
-    assert identify(SAID, {}, checkout).message is None
+    assert identify(SAID, CommitFacts(), checkout).message is None
 
 
 def test_a_detached_head_at_one_branch_is_on_it(checkout: Path) -> None:
     git(checkout, "checkout", "-q", "--detach")
-    assert identify(CommitFacts(), {}, checkout).branch == "main"
+    assert identify(CommitFacts(), CommitFacts(), checkout).branch == "main"
 
 
 def test_a_detached_head_at_two_branches_needs_to_be_told(checkout: Path) -> None:
     git(checkout, "branch", "other")
     git(checkout, "checkout", "-q", "--detach")
     with pytest.raises(UnknownBranchError, match="--branch"):
-        identify(CommitFacts(), {}, checkout)
-    assert identify(CommitFacts(branch="release"), {}, checkout).branch == "release"
+        identify(CommitFacts(), CommitFacts(), checkout)
+    assert identify(CommitFacts(branch="release"), CommitFacts(), checkout).branch == "release"
 
 
 def test_a_shallow_clone_of_depth_one_is_enough(checkout: Path, tmp_path: Path) -> None:
     git(checkout, "commit", "-q", "--allow-empty", "-m", "Second")
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", "--depth", "1", checkout.as_uri(), str(clone))
-    assert identify(CommitFacts(), {}, clone).message == "Second"
+    assert identify(CommitFacts(), CommitFacts(), clone).message == "Second"
 
 
 def test_no_repository_needs_to_be_told(tmp_path: Path) -> None:
     with pytest.raises(UnknownCommitError, match=r"not a git repository.*--commit and --branch"):
-        identify(CommitFacts(), {}, tmp_path)
-    assert identify(SAID, {}, tmp_path).commit == SAID.commit
+        identify(CommitFacts(), CommitFacts(), tmp_path)
+    assert identify(SAID, CommitFacts(), tmp_path).commit == SAID.commit
 
 
 def test_a_repository_without_a_commit_needs_to_be_told(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     with pytest.raises(UnknownCommitError):
-        identify(CommitFacts(), {}, tmp_path)
+        identify(CommitFacts(), CommitFacts(), tmp_path)
 
 
 def test_a_machine_without_git_needs_to_be_told(
@@ -101,59 +99,6 @@ def test_a_machine_without_git_needs_to_be_told(
 
 def test_a_message_of_any_length_is_cut(checkout: Path) -> None:
     git(checkout, "commit", "-q", "--allow-empty", "-m", "x" * 20_000)
-    message = identify(CommitFacts(), {}, checkout).message
+    message = identify(CommitFacts(), CommitFacts(), checkout).message
     assert message is not None
     assert len(message) == MAX_MESSAGE_CHARS
-
-
-def test_a_push_on_github_is_read_from_its_variables() -> None:
-    environ = {"GITHUB_ACTIONS": "true", "GITHUB_SHA": "b" * 40, "GITHUB_REF_NAME": "main"}
-    assert ci_facts(environ) == CommitFacts("b" * 40, "main")
-
-
-def test_a_pull_request_on_github_is_its_head_not_the_merge_commit(tmp_path: Path) -> None:
-    event = tmp_path / "event.json"
-    event.write_text(json.dumps({"pull_request": {"head": {"sha": "d" * 40}}}))
-    environ = {
-        "GITHUB_ACTIONS": "true",
-        "GITHUB_EVENT_NAME": "pull_request",
-        "GITHUB_EVENT_PATH": str(event),
-        "GITHUB_SHA": "e" * 40,
-        "GITHUB_REF_NAME": "12/merge",
-        "GITHUB_HEAD_REF": "feature",
-    }
-    assert ci_facts(environ) == CommitFacts("d" * 40, "feature")
-
-
-@pytest.mark.parametrize("content", ["", "{}", "[]", '{"pull_request": {"head": {"sha": 3}}}'])
-def test_a_github_event_that_cannot_be_read_says_nothing(tmp_path: Path, content: str) -> None:
-    (tmp_path / "event.json").write_text(content)
-    environ = {
-        "GITHUB_ACTIONS": "true",
-        "GITHUB_EVENT_NAME": "pull_request",
-        "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
-    }
-    assert ci_facts(environ).commit is None
-
-
-def test_a_branch_pipeline_on_gitlab_is_read_from_its_variables() -> None:
-    environ = {
-        "GITLAB_CI": "true",
-        "CI_COMMIT_SHA": "b" * 40,
-        "CI_COMMIT_REF_NAME": "main",
-        "CI_COMMIT_MESSAGE": "Blue",
-        "CI_COMMIT_AUTHOR": "Ada <a@b>",
-    }
-    assert ci_facts(environ) == CommitFacts("b" * 40, "main", "Blue", "Ada <a@b>")
-
-
-def test_a_merged_results_pipeline_on_gitlab_is_its_source() -> None:
-    environ = {
-        "GITLAB_CI": "true",
-        "CI_COMMIT_SHA": "e" * 40,
-        "CI_COMMIT_REF_NAME": "refs/merge-requests/1/merge",
-        "CI_COMMIT_MESSAGE": "Merge",
-        "CI_MERGE_REQUEST_SOURCE_BRANCH_NAME": "feature",
-        "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": "d" * 40,
-    }
-    assert ci_facts(environ) == CommitFacts("d" * 40, "feature")

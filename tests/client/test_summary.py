@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from storyshelf.client.answers import Build, Progress, Snapshot, TimeLeft
+from storyshelf.client.answers import Build, Obstacle, Progress, Snapshot, TimeLeft
 from storyshelf.client.exit_codes import ExitCode
 from storyshelf.client.steps import Step, step_of_build, step_of_hashing, step_of_sending
 from storyshelf.client.summary import Line, clean, counts_sentence, summary, verdict_sentence
@@ -53,6 +53,12 @@ def test_a_summary_names_each_story_with_its_link_and_the_errors_words() -> None
         "5 snapshots: 3 unchanged, 1 changed, 1 errored",
         "Exit code 2",
     ]
+
+
+def test_what_is_odd_about_the_storybook_stands_below_the_verdict() -> None:
+    odd = ("A file did not load: ./b.js\x1b[2J",)
+    lines = summary(a_build("passed", warnings=odd), [], ExitCode.OK)
+    assert lines[2] == Line("Warning: A file did not load: ./b.js [2J", "attention")
 
 
 @pytest.mark.parametrize(
@@ -138,6 +144,12 @@ def test_a_build_shows_its_state_its_count_and_the_time_left() -> None:
 
 def test_a_build_without_an_estimate_promises_nothing() -> None:
     assert step_of_build(a_build("queued")) == Step("Build 12", 0, 0, "queued")
+
+
+def test_a_build_that_nobody_moves_says_what_it_waits_for() -> None:
+    waiting = Obstacle(what="No consumer takes plan jobs")
+    step = step_of_build(a_build("queued", waits_for=waiting))
+    assert step.detail == "queued: No consumer takes plan jobs"
 
 
 def test_a_first_build_does_not_list_every_story_there_is() -> None:

@@ -4,13 +4,13 @@ import httpx
 import pytest
 
 from storyshelf.client.answers import Build
+from storyshelf.client.commit import Commit
 from storyshelf.client.errors import (
     ApiProblemError,
     FileChangedError,
     ServerUnreachableError,
     StillMissingError,
 )
-from storyshelf.client.git import Commit
 from storyshelf.client.upload import Finding, SentBytes, idempotency_key, upload
 from tests.client.helpers import COMMIT, a_request, a_storybook, hashed, session
 from tests.client.server import SLUG, FakeServer, problem

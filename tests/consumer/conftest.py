@@ -1,7 +1,8 @@
 """A real browser for the tests of what only a real browser can show."""
 
+import os
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,13 +11,16 @@ from typing import Protocol
 import pytest
 import pytest_asyncio
 
-from consumer.browsers import Sandbox
+from consumer.browsers import Sandbox, find_browser, system_search
 from consumer.bundle_server import BundleServer, ServedBundle, bundle_server
 from consumer.capture.browser import BrowserChoice, LaunchedBrowser, browser_flags
 from consumer.capture.sitting import OnStage, Picture
 from consumer.capture.story_page import Order
 from consumer.capture.studio import Studio
+from consumer.isolation import Ground
 from consumer.messages import BundledFile, Page, Stage
+from consumer.scratch import open_scratch
+from consumer.slot_uids import SlotUids, locks_folder
 from storyshelf.clock import SystemClock
 from storyshelf.ids import StoryId
 from tests.consumer.little_storybook import laid
@@ -111,6 +115,7 @@ async def opener_on(
 ) -> AsyncIterator[Opener]:
     """Open bundles on that server, in that browser, with their files in that folder."""
     studio = Studio(browser, SystemClock())
+    server.on_refusal = studio.note_refusal
 
     async def opener(storybook: Layable) -> Set:
         keys = {file.path: file.key for file in storybook.lay(root)}
@@ -119,3 +124,10 @@ async def opener_on(
 
     yield opener
     await studio.close()
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Iterator[Ground]:
+    with open_scratch(tmp_path) as scratch:
+        browser = find_browser(None, system_search(os.environ))
+        yield Ground(browser, scratch, SlotUids(locks_folder()), os.environ)

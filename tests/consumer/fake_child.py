@@ -102,6 +102,14 @@ def stalls(child: FakeChild, asked: Message) -> None:
     wait_for_ever()
 
 
+def answers_when_told(child: FakeChild, asked: Message) -> None:
+    child.stage(asked)
+    told = Path(os.environ["HOME"], "told")
+    while not told.exists():
+        os.sched_yield()
+    child.captured(asked, b"picture of " + asked["story_id"].encode())
+
+
 def sends_a_path(child: FakeChild, asked: Message) -> None:
     child.captured(asked, b"", path="/etc/passwd")
 
@@ -136,6 +144,16 @@ def answers_with_something_else(child: FakeChild, asked: Message) -> None:
 def reports_progress_for_ever(child: FakeChild, asked: Message) -> None:
     while True:
         child.stage(asked)
+
+
+def says_that_it_lives_for_ever(child: FakeChild, asked: Message) -> None:
+    while True:
+        child.say({"kind": "alive"})
+
+
+def is_stopped(child: FakeChild, asked: Message) -> None:
+    child.stage(asked)
+    os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def leaves_the_channel(child: FakeChild, asked: Message) -> None:
@@ -207,6 +225,20 @@ def grows(child: FakeChild, asked: Message) -> None:
     child.stage(asked)
     signal.pause()
     memory.clear()
+
+
+def grows_out_of_sight(child: FakeChild, asked: Message) -> None:
+    """In a process that is below nobody of ours any more."""
+    hoards = (
+        "import os, signal; m = bytearray(b'x') * (200 << 20); os.write(1, b'!');signal.pause()"
+    )
+    script = ["/bin/sh", "-c", '"$0" -c "$1" &', sys.executable, hoards]
+    started = subprocess.Popen(script, stdout=subprocess.PIPE, start_new_session=True)
+    started.wait()
+    assert started.stdout is not None
+    started.stdout.read(1)
+    child.stage(asked)
+    wait_for_ever()
 
 
 def loses_its_browser(child: FakeChild, asked: Message) -> None:

@@ -34,13 +34,22 @@ window.__STORYBOOK_PREVIEW__ = {
   },
 };
 const phase = (newPhase) => channel.emit("storyRenderPhaseChanged", { newPhase, storyId: id });
+// As in 7 to 10: globals may be updated once they are set, args once the story is prepared.
+let globals = { theme: "light" };
+let args = { label: "plain" };
+channel.on("updateGlobals", (update) => { globals = { ...globals, ...update.globals }; });
+channel.on("updateStoryArgs", ({ storyId, updatedArgs }) => {
+  if (storyId === id) args = { ...args, ...updatedArgs };
+});
 const run = async () => {
   const story = stories[id];
+  channel.emit("setGlobals", { globals, globalTypes: {} });
   if (!story) { fail("storyMissing", new Error(`no story ${id}`)); return; }
+  channel.emit("storyPrepared", { id, parameters: {}, initialArgs: args, args });
   phase("rendering");
   show("main");
   try {
-    await story.render(document.getElementById("storybook-root"));
+    await story.render(document.getElementById("storybook-root"), { globals, args });
   } catch (error) {
     fail("storyThrewException", error);
     channel.emit("storyFinished", { storyId: id, status: "error" });

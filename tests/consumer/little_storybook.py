@@ -38,7 +38,7 @@ class LittleStory:
         play = f"play: async () => {{ {self.play} }}," if self.play else ""
         return (
             f"{{ broken: {json.dumps(self.broken)}, parameters: {self.parameters}, {play}"
-            f" render: async (root) => {{ {self.render} }} }}"
+            f" render: async (root, context) => {{ {self.render} }} }}"
         )
 
 
@@ -54,9 +54,10 @@ class LittleStorybook:
 
     def lay(self, root: Path) -> tuple[BundledFile, ...]:
         """Write every file under its hash, as a parent does; return the manifest."""
-        return tuple(laid(root, path, content) for path, content in self._all().items())
+        return tuple(laid(root, path, content) for path, content in self.files_by_path().items())
 
-    def _all(self) -> dict[str, bytes]:
+    def files_by_path(self) -> dict[str, bytes]:
+        """Return what a build of it would write."""
         entries = ",\n".join(f"{json.dumps(k)}: {v.script()}" for k, v in self.stories.items())
         script = PREVIEW.read_text().replace("= STORIES", f"= {{ {entries} }}")
         return {"iframe.html": IFRAME.format(script=script).encode(), **self.files}

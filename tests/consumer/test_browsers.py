@@ -91,7 +91,7 @@ def test_without_any_browser_the_three_ways_out_are_named(tmp_path: Path) -> Non
         find_browser(None, a_search(tmp_path))
     message = str(raised.value)
     assert str(tmp_path) in message
-    assert "playwright install chromium-headless-shell" in message
+    assert "storyshelf browsers install" in message
     assert "apt install chromium-headless-shell" in message
     assert "STORYSHELF_BROWSER_PATH" in message
 

@@ -1,11 +1,19 @@
 import hashlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 
-from consumer.bundle_server import BundleServer, ServedBundle, bundle_server, media_type
+from consumer.bundle_server import (
+    BundleServer,
+    ServedBundle,
+    base_in,
+    bundle_server,
+    fence_policy,
+)
+from consumer.refusals import REPORT_PATH, Refusal
 from storyshelf.ids import BlobKey
 
 FILES = {
@@ -155,16 +163,94 @@ async def test_a_blob_that_is_gone_is_an_error_and_not_a_missing_page(
     assert (answer.status_code, "missing on this machine" in answer.text) == (500, True)
 
 
+async def test_a_report_of_the_browser_is_handed_on(
+    client: httpx.AsyncClient, server: BundleServer
+) -> None:
+    heard: list[Refusal] = []
+    server.on_refusal = heard.append
+    body = {"csp-report": {"blocked-uri": "http://a.test/x", "document-uri": "about"}}
+    assert (await client.post(REPORT_PATH, json=body)).status_code == 204
+    assert (await client.post(REPORT_PATH, content=b"no report")).status_code == 204
+    assert heard == [Refusal("http://a.test/x", None)]
+
+
+async def test_a_report_without_an_end_is_not_read_to_it(
+    client: httpx.AsyncClient, server: BundleServer
+) -> None:
+    heard: list[Refusal] = []
+    server.on_refusal = heard.append
+    assert (await client.post(REPORT_PATH, content=b"x" * 100_000)).status_code == 413
+    assert heard == []
+
+
+async def test_hosts_that_are_allowed_stand_in_the_policy(
+    client: httpx.AsyncClient, server: BundleServer, bundle: ServedBundle
+) -> None:
+    server.serve(replace(bundle, policy=fence_policy(["a.test", "*.b.test:8443"])))
+    policy = (await client.get("/")).headers["content-security-policy"]
+    hosts = "http://a.test https://a.test http://*.b.test:8443 https://*.b.test:8443"
+    assert f"blob: data: {hosts};" in policy
+
+
+@pytest.mark.parametrize("header", ["junk", "bytes=-", "bytes=9-2", "bytes=0-1,5-6", "bytes=a-b"])
+async def test_what_is_not_a_single_range_is_answered_with_the_whole(
+    client: httpx.AsyncClient, header: str
+) -> None:
+    answer = await client.get("/assets/main.mjs", headers={"range": header})
+    assert (answer.status_code, answer.content) == (200, FILES["assets/main.mjs"])
+
+
+async def test_a_range_beyond_the_end_is_refused_inside_the_fence(
+    client: httpx.AsyncClient,
+) -> None:
+    answer = await client.get("/assets/main.mjs", headers={"range": "bytes=1700-"})
+    assert (answer.status_code, answer.headers["content-range"]) == (416, "bytes */1700")
+    assert "content-security-policy" in answer.headers
+
+
+async def test_the_end_of_a_file_can_be_asked_for(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/assets/main.mjs", headers={"range": "bytes=-2"})
+    assert (answer.status_code, answer.content) == (206, b"1;")
+
+
 @pytest.mark.parametrize(
-    ("path", "expected"),
+    ("url", "media"),
     [
-        ("a/B.MJS", "text/javascript"),
-        ("font.woff2", "font/woff2"),
-        ("icon.svg", "image/svg+xml"),
-        ("index.json", "application/json"),
-        ("picture.png", "image/png"),
-        ("LICENSE", "application/octet-stream"),
+        ("/assets/main.mjs", "text/javascript; charset=utf-8"),
+        ("/assets/font.woff2", "font/woff2"),
+        ("/Bild%20%C3%BCmlaut%20100%25.svg", "image/svg+xml"),
+        ("/nothing.html", "text/plain; charset=utf-8"),
+        ("/nothing.html?a=<b>", "text/plain; charset=utf-8"),
     ],
 )
-def test_files_are_called_what_a_browser_accepts(path: str, expected: str) -> None:
-    assert media_type(path) == expected
+async def test_each_file_is_called_what_it_is_and_a_refusal_is_no_page(
+    client: httpx.AsyncClient, url: str, media: str
+) -> None:
+    assert (await client.get(url)).headers["content-type"] == media
+
+
+async def test_a_storybook_that_was_built_for_a_path_is_served_from_there_too(
+    client: httpx.AsyncClient, server: BundleServer, bundle: ServedBundle
+) -> None:
+    server.serve(replace(bundle, base="/some/path/"))
+    for url in ("/some/path/assets/main.mjs", "/assets/main.mjs"):
+        assert (await client.get(url)).content == FILES["assets/main.mjs"]
+    assert (await client.get("/some/path/")).content == FILES["index.html"]
+    for url in ("/some/pathassets/main.mjs", "/other/path/assets/main.mjs", "/some/path"):
+        assert (await client.get(url)).status_code == 404
+
+
+async def test_a_file_that_lies_below_the_base_itself_goes_first(
+    client: httpx.AsyncClient, server: BundleServer, bundle: ServedBundle
+) -> None:
+    server.serve(replace(bundle, base="/docs/"))
+    assert (await client.get("/docs/index.html")).content == FILES["docs/index.html"]
+    assert (await client.get("/docs/assets/main.mjs")).content == FILES["assets/main.mjs"]
+
+
+def test_what_a_bundle_was_built_for_is_read_from_its_preview(tmp_path: Path) -> None:
+    key = BlobKey("a" * 64)
+    (tmp_path / key).write_bytes(b"\xff<script src='/ui/assets/a.js'></script>")
+    assert base_in(tmp_path, {"iframe.html": key, "assets/a.js": key}) == "/ui/"
+    assert base_in(tmp_path, {"assets/a.js": key}) == "/"
+    assert base_in(tmp_path, {"iframe.html": BlobKey("b" * 64)}) == "/"

@@ -77,6 +77,30 @@ async def test_the_scale_multiplies_the_pixels_and_not_the_layout(opened: Opener
     assert (picture.width_px, picture.height_px) == (264, 144)
 
 
+RESTS = """
+  const { readiness } = window.__storyshelf__;
+  const settle = () => readiness.settle({ fontsMs: 500, imagesMs: 500, quietMs: 50, restMs: 500 });
+  const settled = () => Promise.race([
+    settle().then(() => "at once"),
+    new Promise((tell) => setTimeout(() => tell("later"))),
+  ]);
+  root.textContent = "first";
+  (async () => {
+    await settle();
+    await settle();
+    const untouched = await settled();
+    root.textContent = "second";
+    console.log(`untouched ${untouched}, changed ${await settled()}`);
+  })();
+"""
+
+
+async def test_what_is_at_rest_is_waited_for_again_only_once_it_has_changed(opened: Opener) -> None:
+    stage = await opened(LittleStorybook({"text--twice": LittleStory(RESTS)}))
+    picture = await stage.shoot("text--twice")
+    assert [line.text for line in picture.console] == ["untouched at once, changed later"]
+
+
 async def test_a_portal_belongs_to_the_picture(opened: Opener) -> None:
     stage = await opened(LittleStorybook({"portal--open": LittleStory(PORTAL)}))
     picture = await stage.shoot("portal--open")

@@ -16,6 +16,7 @@ from consumer.channel import (
     LENGTHS,
     MAX_BODY_FROM_CHILD,
     MAX_HEADER_FROM_CHILD,
+    MAX_SIGN,
     TO_CHILD,
     Channel,
     ChannelClosedError,
@@ -25,9 +26,11 @@ from consumer.channel import (
     parent_end,
 )
 from storyshelf.bundle.index import MAX_ID_BYTES
+from storyshelf.bundle.look import Look, Media
 from storyshelf.diff.outcome import Outcome
 from storyshelf.ids import BlobKey, StoryId
 
+LOOK = Look(locale="de", media=Media.PRINT, args='{"a": 1}')
 STORY = StoryId("button--primary")
 KEY = BlobKey("ab" * 32)
 CAPTURED = m.Captured(
@@ -40,6 +43,7 @@ CAPTURED = m.Captured(
     height_px=4,
     timings_ms={"render": 1.5},
     png=b"\x89PNG\x00\xff",
+    console=(m.ConsoleLine(m.ConsoleLevel.ERROR, "no data"),),
 )
 COMPARED = m.Compared(
     id=8,
@@ -67,6 +71,7 @@ OPTIONS = m.CompareOptions(
     faint=m.Faint.COUNTS,
 )
 FROM_CHILD_MESSAGES: list[m.FromChild] = [
+    m.Alive(),
     m.Ready({"kind": "headless-shell"}),
     m.Opened(1, 4_000),
     m.StoriesRead(
@@ -81,6 +86,7 @@ TO_CHILD_MESSAGES: list[m.ToChild] = [
     m.Open(1, "b12.localhost", "/blobs", (m.BundledFile("iframe.html", KEY),)),
     m.ReadStories(2, 1_000),
     m.Capture(3, STORY, 1280, 720, 1.0, 0, m.Page.FRESH, 30_000),
+    m.Capture(4, STORY, 320, 568, 2.0, 0, m.Page.SHARED, 30_000, LOOK),
     m.Compare(4, OPTIONS, b"base", b"the head"),
     m.Close(5),
 ]
@@ -237,12 +243,31 @@ def test_a_picture_may_not_hide_in_the_header() -> None:
         FROM_CHILD.decode(json.dumps(smuggled).encode(), b"")
 
 
-@pytest.mark.parametrize("value", [{"a": 1}, [[1]], [{"a": [1]}], ["x"] * 51, "x" * 201])
-def test_a_parameter_is_a_scalar_or_a_short_list(value: object) -> None:
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["x"] * 51,
+        "x" * 201,
+        {"x" * 61: 1},
+        {str(number): 1 for number in range(31)},
+        {"a": {"b": ["x" * 201]}},
+        {"a": {"b": {"c\x00": 1}}},
+        [[[["x\x00"]]]],
+    ],
+)
+def test_a_parameter_is_short_however_deep(value: object) -> None:
     story = {"story_id": "a--b", "storyshelf": {"viewports": value}, "chromatic": {}}
     message = {"id": 1, "stories": [story], "failed": [], "kind": "stories_read"}
     with pytest.raises(ChannelViolationError):
         FROM_CHILD.decode(json.dumps({"message": message, "attachments": []}).encode(), b"")
+
+
+def test_a_parameter_as_deep_as_a_well_is_a_violation_and_nothing_else() -> None:
+    well = '{"a":' * 50_000 + "1" + "}" * 50_000
+    story = f'{{"story_id": "a--b", "storyshelf": {{"modes": {well}}}, "chromatic": {{}}}}'
+    message = f'{{"id": 1, "stories": [{story}], "failed": [], "kind": "stories_read"}}'
+    with pytest.raises(ChannelViolationError):
+        FROM_CHILD.decode(f'{{"message": {message}, "attachments": []}}'.encode(), b"")
 
 
 @given(header=st.binary(max_size=200), body=st.binary(max_size=20))
@@ -321,3 +346,23 @@ def test_every_message_survives_the_way(png: bytes, text: str) -> None:
     said = replace(CAPTURED, png=png, error=m.StoryError(m.ErrorCode.PLAY_FAILED, text, ""))
     _, header, body = FROM_CHILD.encode(said)
     assert FROM_CHILD.decode(header, body) == said
+
+
+def padded(message: m.FromChild, size: int) -> bytes:
+    _, header, *_ = FROM_CHILD.encode(message)
+    return header.rjust(size)
+
+
+@pytest.mark.parametrize("sign", [m.Alive(), m.StageReached(7, STORY, m.Stage.RENDERING)])
+def test_a_sign_of_life_is_no_larger_than_it_has_to_be(sign: m.Alive | m.StageReached) -> None:
+    """Spaces are valid JSON: a child would hold up its parent with each beat that it may send."""
+    assert FROM_CHILD.decode(padded(sign, MAX_SIGN), b"") == sign
+    with pytest.raises(ChannelViolationError, match="a sign of life of"):
+        FROM_CHILD.decode(padded(sign, MAX_SIGN + 1), b"")
+
+
+def test_a_stage_of_the_longest_name_in_its_longest_form_is_a_sign_of_life() -> None:
+    stage = m.StageReached(2**53 - 1, StoryId("\u20ac" * MAX_ID_BYTES), m.Stage.RENDERING)
+    _, header, *_ = FROM_CHILD.encode(stage)
+    escaped = json.dumps(json.loads(header), ensure_ascii=True).encode()
+    assert FROM_CHILD.decode(escaped, b"") == stage

@@ -52,9 +52,13 @@ class RunningChild:
 
     async def hear(self) -> m.FromChild:
         """Return the next answer; stages on the way to it are not one."""
-        while isinstance(said := await self.channel.read(15), m.StageReached):
+        while isinstance(said := await self.hear_any(), m.StageReached):
             pass
         return said
+
+    async def hear_any(self) -> m.FromChild:
+        """Return the next message that is no heartbeat."""
+        return await beatless(self.channel)
 
     async def ask(self, request: m.ToChild) -> m.FromChild:
         await self.say(request)
@@ -66,6 +70,12 @@ class RunningChild:
     async def ended(self) -> int:
         async with asyncio.timeout(10):
             return await self.process.wait()
+
+
+async def beatless(channel: Channel[m.FromChild, m.ToChild]) -> m.FromChild:
+    while isinstance(said := await channel.read(15), m.Alive):
+        pass
+    return said
 
 
 async def started(arguments: Sequence[str], end: socket.socket) -> asyncio.subprocess.Process:
@@ -86,7 +96,7 @@ async def child(browser_choice: BrowserChoice) -> AsyncIterator[RunningChild]:
     process = await started(switches(browser_choice), theirs)
     theirs.close()
     channel = await parent_end(ours)
-    ready = await channel.read(15)
+    ready = await beatless(channel)
     assert isinstance(ready, m.Ready)
     yield RunningChild(process, channel, ready.facts)
     await channel.close()
@@ -104,12 +114,25 @@ async def test_a_child_says_what_its_pictures_depend_on(child: RunningChild) -> 
     assert child.facts["browser"] == "headless_shell"
 
 
+async def test_a_child_says_that_it_lives_before_its_browser_does(
+    browser_choice: BrowserChoice,
+) -> None:
+    ours, theirs = socket.socketpair()
+    process = await started(switches(browser_choice), theirs)
+    theirs.close()
+    channel = await parent_end(ours)
+    assert await channel.read(15) == m.Alive()
+    assert isinstance(await beatless(channel), m.Ready)
+    await channel.close()
+    assert await process.wait() == 0
+
+
 async def test_a_story_comes_back_as_a_picture_with_its_stages(
     child: RunningChild, tmp_path: Path
 ) -> None:
     assert isinstance(await child.open(tmp_path), m.Opened)
     await child.say(capture(BOX))
-    stages = [await child.channel.read(15) for _ in range(4)]
+    stages = [await child.hear_any() for _ in range(4)]
     captured = await child.hear()
     assert [said.stage for said in stages if isinstance(said, m.StageReached)] == [
         m.Stage.OPENING, m.Stage.RENDERING, m.Stage.SETTLING, m.Stage.SHOOTING,
@@ -167,7 +190,7 @@ async def test_a_child_ends_with_its_parent_in_the_middle_of_a_story(
 ) -> None:
     await child.open(tmp_path)
     await child.say(capture("endless--story"))
-    await child.channel.read(15)
+    await child.hear_any()
     await child.channel.close()
     assert await child.ended() == 0
 
@@ -177,7 +200,7 @@ async def test_a_child_ends_on_term_in_the_middle_of_a_story(
 ) -> None:
     await child.open(tmp_path)
     await child.say(capture("endless--story"))
-    await child.channel.read(15)
+    await child.hear_any()
     child.process.send_signal(signal.SIGTERM)
     assert await child.ended() == 0
 
@@ -198,7 +221,7 @@ async def test_a_browser_that_does_not_start_is_told_before_the_end() -> None:
     process = await started(arguments, theirs)
     theirs.close()
     channel = await parent_end(ours)
-    failed = await channel.read(15)
+    failed = await beatless(channel)
     assert isinstance(failed, m.Failed)
     assert failed.code is m.FailureCode.BROWSER
     assert await process.wait() == 3

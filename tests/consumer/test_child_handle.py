@@ -87,6 +87,7 @@ async def test_a_request_that_is_refused_leaves_the_child_alive(isolation: Isola
         ("answers-what-nobody-asked", Death.VIOLATION, "nobody made"),
         ("answers-with-something-else", Death.VIOLATION, "does not answer"),
         ("reports-progress-for-ever", Death.VIOLATION, "stages"),
+        ("says-that-it-lives-for-ever", Death.VIOLATION, "without end"),
     ],
 )
 async def test_a_death_tells_how_and_on_which_story(
@@ -120,7 +121,7 @@ async def test_a_child_that_hangs_is_killed_when_its_time_is_over(isolation: Iso
         dying = group.create_task(death_of(supervisor, "hangs"))
         await until_waiting(clock, seconds=40)
         assert not dying.done()
-        await clock.advance(40)
+        await clock.advance(41)
     assert (dying.result().how, dying.result().story) == (Death.HUNG, "hangs")
 
 
@@ -135,11 +136,30 @@ async def test_a_child_that_only_makes_progress_is_killed_at_its_deadline(
     ):
         shooting = group.create_task(died_capturing(child, a_capture("stalls"), begun))
         await begun.wait()
-        await clock.advance(40)
+        await clock.advance(41)
     assert shooting.result().how is Death.DEADLINE
 
 
-async def test_a_child_that_uses_too_much_memory_is_killed(isolation: Isolation) -> None:
+async def test_an_answer_that_came_while_the_parent_was_stopped_is_still_read(
+    isolation: Isolation,
+) -> None:
+    clock, begun = FakeClock(), asyncio.Event()
+    async with (
+        a_supervisor(isolation, clock) as supervisor,
+        supervisor.child(ADAS) as child,
+        asyncio.TaskGroup() as group,
+    ):
+        shooting = group.create_task(child.capture(a_capture("answers-when-told"), begun.set))
+        await begun.wait()
+        await clock.advance(40)
+        (child.cell.child_home / "told").touch()
+    assert shooting.result().png == b"picture of answers-when-told"
+
+
+@pytest.mark.parametrize("story", ["grows", "grows-out-of-sight"])
+async def test_a_child_that_uses_too_much_memory_is_killed(
+    isolation: Isolation, story: str
+) -> None:
     clock, begun = FakeClock(), asyncio.Event()
     limits = replace(LIMITS, memory_bytes=150 << 20)
     async with (
@@ -147,7 +167,7 @@ async def test_a_child_that_uses_too_much_memory_is_killed(isolation: Isolation)
         supervisor.child(ADAS) as child,
         asyncio.TaskGroup() as group,
     ):
-        shooting = group.create_task(died_capturing(child, a_capture("grows"), begun))
+        shooting = group.create_task(died_capturing(child, a_capture(story), begun))
         await begun.wait()
         await clock.advance(limits.memory_every_s)
     assert shooting.result().how is Death.OUT_OF_MEMORY

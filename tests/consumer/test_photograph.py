@@ -1,5 +1,6 @@
 """What a snapshot's result says, whatever the child sends; the comparison is the real one."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
@@ -9,8 +10,18 @@ import pytest
 from consumer.comparing import compared
 from consumer.death import Cause, ChildDiedError, Death
 from consumer.kinds.photograph import Photographer
-from consumer.messages import Captured, Compare, Compared, CompareOptions, Ending, Page, Size
-from consumer.supervisor import CaptureRequest, Child
+from consumer.messages import (
+    Captured,
+    Compare,
+    Compared,
+    CompareOptions,
+    Ending,
+    Failed,
+    FailureCode,
+    Page,
+    Size,
+)
+from consumer.supervisor import CaptureRequest, Child, RequestFailedError
 from storyshelf.diff.png import read_header
 from storyshelf.ids import BlobKey, EnvironmentId, SnapshotId, SnapshotKey, StoryId
 from storyshelf.queue.job_kind import Work
@@ -21,9 +32,10 @@ from storyshelf.snapshots.snapshot import (
     SnapshotResult,
     Verdict,
 )
-from storyshelf.storage.blobs import key_of
+from storyshelf.storage.blobs import FullStorageError, key_of
 from tests.builds.hand import png_of
 from tests.fakes import FakeClock, MemoryBlobs
+from tests.queue.builders import until
 
 CAPTURE_S, COMPARE_S, STORE_S = 0.4, 0.1, 0.02
 
@@ -181,6 +193,66 @@ class Liar(Sitter):
         self.condemned.append(cause)
 
 
+class Fragile(Sitter):
+    """A child that dies of a comparison, or is found dead before the story was begun."""
+
+    def __init__(self, clock: FakeClock, *, shown: tuple[str, ...]) -> None:
+        super().__init__(clock, *shown)
+        self.is_dead = not shown
+
+    async def capture(self, wanted: CaptureRequest, on_stage: Callable[[], None]) -> Captured:
+        if self.is_dead:
+            raise ChildDiedError(Cause(Death.SIGNAL, "signal SIGKILL"), None)
+        return await super().capture(wanted, on_stage)
+
+    async def compare(self, options: CompareOptions, base: bytes, head: bytes) -> Compared:
+        raise ChildDiedError(Cause(Death.OUT_OF_MEMORY, "3000 MiB in use"), None)
+
+
+@pytest.mark.parametrize(("shown", "blamed"), [(("blue",), "a--one"), ((), None)])
+async def test_a_death_over_a_storys_picture_is_laid_on_the_story_and_one_before_it_is_not(
+    shown: tuple[str, ...], blamed: str | None
+) -> None:
+    blobs = SlowBlobs(FakeClock())
+    image = await blobs.put(png_of("red"))
+    with pytest.raises(ChildDiedError) as died:
+        await result_by(Fragile(blobs.clock, shown=shown), blobs, image)
+    assert died.value.story == blamed
+
+
+class Refusing(Sitter):
+    """A child that cannot carry the request out, and lives on."""
+
+    def __init__(self, clock: FakeClock, code: FailureCode) -> None:
+        super().__init__(clock)
+        self.code = code
+        self.condemned: list[Cause] = []
+
+    async def capture(self, wanted: CaptureRequest, on_stage: Callable[[], None]) -> Captured:
+        raise RequestFailedError(Failed(1, self.code, "a frame of 3 GB"))
+
+    def condemn(self, cause: Cause) -> None:
+        self.condemned.append(cause)
+
+
+@pytest.mark.parametrize("code", [FailureCode.TOO_LARGE, FailureCode.INTERNAL])
+async def test_what_a_story_made_impossible_counts_against_it_and_its_child_is_replaced(
+    code: FailureCode,
+) -> None:
+    blobs = SlowBlobs(FakeClock())
+    refusing = Refusing(blobs.clock, code)
+    with pytest.raises(ChildDiedError, match="a frame of 3 GB") as died:
+        await result_by(refusing, blobs, None)
+    assert died.value.story == "a--one"
+    assert len(refusing.condemned) == 1
+
+
+async def test_a_bundle_that_is_not_open_is_no_fault_of_the_story() -> None:
+    blobs = SlowBlobs(FakeClock())
+    with pytest.raises(RequestFailedError):
+        await result_by(Refusing(blobs.clock, FailureCode.NOT_OPEN), blobs, None)
+
+
 LIES: dict[str, Callable[[Compared], Compared]] = {
     "no picture": lambda told: replace(told, mask=b"<script>alert(1)</script>"),
     "cut": lambda told: replace(told, mask=told.mask[:20]),
@@ -200,3 +272,27 @@ async def test_a_child_that_lies_about_a_mask_is_not_believed_again(
     with pytest.raises(ChildDiedError):
         await result_by(liar, blobs, image)
     assert [cause.how for cause in liar.condemned] == [Death.VIOLATION]
+
+
+class FullBlobs(SlowBlobs):
+    """A disk that has no room for the first few."""
+
+    def __init__(self, clock: FakeClock, refusals: int) -> None:
+        super().__init__(clock)
+        self.refusals = refusals
+
+    async def put(self, content: bytes) -> Any:
+        if self.refusals:
+            self.refusals -= 1
+            raise FullStorageError
+        return await MemoryBlobs.put(self, content)
+
+
+async def test_a_picture_for_which_there_is_no_room_is_not_taken_again() -> None:
+    blobs = FullBlobs(FakeClock(), refusals=3)
+    taking = asyncio.create_task(result_with(blobs, None, "red"))
+    await until(lambda: blobs.refusals == 2)
+    await blobs.clock.advance(60)
+    result, sitter = await taking
+    assert result.verdict is Verdict.ADDED
+    assert sitter.pages == [Page.SHARED]

@@ -45,6 +45,26 @@ def test_descendants_are_found_whatever_their_session(running: subprocess.Popen[
     assert {running.pid, grandchild} <= processes.descendants(os.getpid())
 
 
+def test_a_family_is_who_is_below_and_who_has_its_uid(running: subprocess.Popen[bytes]) -> None:
+    grandchild = grandchild_of(running)
+    assert processes.family(running.pid, 4_000_000_000) == {running.pid, grandchild}
+    assert os.getpid() in processes.family(running.pid, os.getuid())
+
+
+def test_a_name_is_not_taken_for_what_stands_after_it() -> None:
+    """A process may name itself as it likes."""
+    renamed = (
+        "import ctypes; ctypes.CDLL(None).prctl(15, b'State:\\tZ\\nUid:\\t7', 0, 0, 0);" + WAITS
+    )
+    command = [sys.executable, "-c", renamed]
+    with subprocess.Popen(command, stdin=-1, stdout=subprocess.PIPE) as started:
+        assert started.stdout is not None
+        started.stdout.readline()
+        assert started.pid in processes.family(os.getpid(), 7)
+        assert os.getpid() not in processes.family(started.pid, 7)
+        started.kill()
+
+
 def test_who_lives_at_a_home_is_found_by_it(running: subprocess.Popen[bytes], home: Path) -> None:
     grandchild = grandchild_of(running)
     assert processes.at_home(home) == {running.pid, grandchild}

@@ -26,7 +26,7 @@ async def test_the_known_keys_of_both_vocabularies_are_read(opened: Opener) -> N
         StoryParameters(
             StoryId("a--one"),
             {"delay": 300, "viewports": [320, "768", {"width": 1200, "height": 900}]},
-            {"disableSnapshot": True, "diffThreshold": 0.2},
+            {"disableSnapshot": True, "diffThreshold": 0.2, "modes": {}},
         ),
         StoryParameters(StoryId("a--two"), {}, {}),
     )
@@ -42,6 +42,61 @@ async def test_what_cannot_leave_a_page_does_not(opened: Opener) -> None:
     (story,) = (await stage.studio.read_stories(10_000)).stories
     nothing = {"width": "[undefined]", "height": "[undefined]"}
     assert story.storyshelf == {"delay": "[function]", "viewports": [nothing, "x" * 200]}
+
+
+MODES = """{
+  viewport: {
+    options: { phone: { name: "Phone", styles: { width: "390px", height: "844px" } } },
+    defaultViewport: "phone",
+  },
+  storyshelf: {
+    viewports: ["phone", "nobody", 320],
+    modes: {
+      dark: { viewport: "phone", colorScheme: "dark", globals: { theme: { name: "dark" } } },
+      odd: 7,
+      deep: { args: { a: { b: { c: { d: 1 } } } }, call: () => {} },
+    },
+  },
+  argos: { modes: { theirs: { theme: "dark" } } },
+}"""
+PHONE = {"width": "390px", "height": "844px"}
+
+
+async def test_modes_leave_a_page_with_their_viewports_looked_up(opened: Opener) -> None:
+    stage = await opened(LittleStorybook({"a--one": asking(MODES)}))
+    (story,) = (await stage.studio.read_stories(10_000)).stories
+    dark = {"viewport": PHONE, "colorScheme": "dark", "globals": {"theme": {"name": "dark"}}}
+    deep = {"args": {"a": {"b": "[object]"}}, "call": "[function]"}
+    assert story.storyshelf == {
+        "viewports": [PHONE, "nobody", 320],
+        "modes": {"dark": dark, "odd": 7, "deep": deep},
+    }
+    assert story.chromatic == {"viewport": PHONE, "modes": {"theirs": {"theme": "dark"}}}
+
+
+@pytest.mark.parametrize(
+    ("asked", "read"),
+    [
+        ("{ percy: { skip: true } }", {"disableSnapshot": True}),
+        ("{ happo: false }", {"disableSnapshot": True}),
+        ("{ happo: { themes: [] } }", {}),
+        ("{ creevey: { skip: { ie: 'no' } } }", {}),
+        ("{ chromatic: { disableSnapshot: 'x' } }", {"disableSnapshot": "x"}),
+        (
+            "{ chromatic: { disableSnapshot: false }, loki: { skip: true } }",
+            {"disableSnapshot": False},
+        ),
+        ("{ screenshot: { delay: 50 }, lostpixel: { waitBeforeScreenshot: 9 } }", {"delay": 50}),
+        ("{ lostpixel: { breakpoints: [320, 800] } }", {"viewports": [320, 800]}),
+        ("{ percy: { widths: 320 } }", {}),
+    ],
+)
+async def test_other_tools_names_are_read_where_they_mean_the_same(
+    opened: Opener, asked: str, read: object
+) -> None:
+    stage = await opened(LittleStorybook({"a--one": asking(asked)}))
+    (story,) = (await stage.studio.read_stories(10_000)).stories
+    assert (story.storyshelf, story.chromatic) == ({}, read)
 
 
 async def test_a_file_that_does_not_load_does_not_hide_the_others(opened: Opener) -> None:

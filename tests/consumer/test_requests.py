@@ -2,7 +2,7 @@
 
 import pytest
 
-from consumer import processes
+from consumer import allowance
 from consumer.requests import LEAST_MEMORY_BYTES, memory_ceiling_bytes
 from consumer.wiring import Frame
 from storyshelf.clock import SystemClock
@@ -22,6 +22,12 @@ def test_children_share_three_quarters_of_the_machine(
     assert memory_ceiling_bytes(machine_gib * GIB, children) == expected_gib * GIB
 
 
+async def test_a_ceiling_and_a_number_of_stories_that_were_set_are_kept(db: Database) -> None:
+    settings = Settings(child_memory_mb=900, stories_per_child=40)
+    limits = Frame(settings, db, SystemClock(), no_failpoint).child_limits
+    assert (limits.memory_bytes, limits.stories_per_child) == (900 << 20, 40)
+
+
 async def test_the_children_of_a_consumer_have_a_ceiling(db: Database) -> None:
     settings = Settings(capture_slots=2, plan_slots=1)
     limits = Frame(settings, db, SystemClock(), no_failpoint).child_limits
@@ -30,5 +36,5 @@ async def test_the_children_of_a_consumer_have_a_ceiling(db: Database) -> None:
     assert (
         LEAST_MEMORY_BYTES
         <= limits.memory_bytes
-        <= max(LEAST_MEMORY_BYTES, processes.memory_bytes() // 3)
+        <= max(LEAST_MEMORY_BYTES, allowance.memory_bytes() // 3)
     )

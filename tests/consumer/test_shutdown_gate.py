@@ -118,3 +118,37 @@ async def test_a_drain_that_is_cancelled_lets_the_waiting_go() -> None:
         await FakeClock().settle()
         first.cancel()
     assert later.result() == ()
+
+
+async def test_a_step_that_hangs_even_in_its_own_end_holds_up_nothing() -> None:
+    clock, seen, never = FakeClock(), Recorder(), asyncio.Event()
+
+    async def hang() -> None:
+        try:
+            await never.wait()
+        finally:
+            await never.wait()  # as a rollback does on a database that does not answer
+
+    gate = ShutdownGate(clock, timedelta(seconds=25))
+    draining = asyncio.ensure_future(gate.drain([Step("row", hang), seen.step("pools")]))
+    await clock.advance(25)
+    assert await draining == (Ending.OVERRAN, Ending.DONE)
+    never.set()
+
+
+async def test_each_step_to_come_is_kept_its_moment_of_the_grace() -> None:
+    clock, seen = FakeClock(), Recorder()
+    gate = ShutdownGate(clock, timedelta(seconds=25))
+    hanging = [seen.blocked(name, asyncio.Event()) for name in ("claims", "children", "row")]
+    draining = asyncio.ensure_future(gate.drain(hanging))
+    await clock.advance(25)
+    assert await draining == (Ending.OVERRAN,) * 3
+
+
+async def test_who_waits_for_the_asking_is_told_once() -> None:
+    told: list[str] = []
+    gate = ShutdownGate(FakeClock(), on_asked=lambda: told.append("asked"))
+    gate.ask()
+    gate.ask()
+    await gate.drain([])
+    assert told == ["asked"]

@@ -2,6 +2,9 @@
 
 import struct
 import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from io import BytesIO
 
 import numpy as np
 import pytest
@@ -10,10 +13,13 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from storyshelf.diff.png import MAX_PIXELS, BadPngError, decode, read_header
+from storyshelf.diff.thumbnail import shrink
 from tests.diff.pictures import a_picture, chunk, interlaced_rows, paint, png, png_by_hand, saved
 
 A_FILE = png(paint(a_picture(9, 7), (2, 1, 4, 3), (200, 30, 40)))
 RGB, PALETTE, GREY, GREY_ALPHA, RGBA = 2, 3, 0, 4, 6
+HEADERS = [(5, 5, 8, kind, 0) for kind in (RGB, PALETTE, GREY, GREY_ALPHA, RGBA)]
+HEADERS += [(5, 5, 16, kind, 0) for kind in (RGB, GREY, GREY_ALPHA, RGBA)]
 
 
 def test_the_header_tells_size_and_kind() -> None:
@@ -61,6 +67,31 @@ def test_a_gif_with_the_name_of_a_png_is_refused() -> None:
 def test_a_bomb_is_refused_before_anything_is_inflated(size: tuple[int, int]) -> None:
     with pytest.raises(BadPngError, match="more than 80,000,000 pixels"):
         decode(png_by_hand((*size, 8, RGBA, 0), bytes(100)))
+
+
+@pytest.mark.parametrize("read", [decode, shrink])
+@pytest.mark.parametrize("side_px", [1, 3, 10_000, 100_000])
+def test_a_second_header_gives_no_other_size(read: Callable[[bytes], object], side_px: int) -> None:
+    """Pillow believes the last one, and would inflate a picture that nobody looked at."""
+    second = chunk(b"IHDR", struct.pack(">IIBBBBB", side_px, side_px, 8, RGBA, 0, 0, 0))
+    with pytest.raises(BadPngError, match="more than one header"):
+        read(png_by_hand((1, 1, 8, RGBA, 0), bytes(5), second))
+
+
+KINDS = b"IHDR PLTE tRNS IDAT IEND iCCP gAMA cHRM sRGB pHYs tEXt zTXt iTXt eXIf acTL fcTL fdAT abCd"
+CHUNKS = st.builds(chunk, st.sampled_from(KINDS.split()), st.binary(max_size=40))
+
+
+@pytest.mark.filterwarnings("ignore:Invalid APNG")
+@given(extra=st.lists(CHUNKS, min_size=1, max_size=4), header=st.sampled_from(HEADERS))
+def test_whatever_chunks_there_are_it_is_read_in_its_size_or_refused(
+    extra: list[bytes], header: tuple[int, ...]
+) -> None:
+    content = png_by_hand(header, bytes(200), *extra)
+    with suppress(BadPngError):
+        assert decode(content).shape == (5, 5, 4)
+    with suppress(BadPngError):
+        assert Image.open(BytesIO(shrink(content))).size == (5, 5)
 
 
 def test_the_largest_allowed_picture_passes_the_header() -> None:

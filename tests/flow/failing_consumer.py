@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from consumer.main import main
+from consumer.main import run
 from storyshelf.queue.failpoint import Place
 
 
@@ -26,7 +26,7 @@ def cut_off_at(wanted: Place, nth: int, command: Sequence[str]) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
 
-    main(failpoint)
+    run(failpoint)
 
 
 if __name__ == "__main__":

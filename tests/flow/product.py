@@ -113,11 +113,14 @@ class Product:
         failing = (sys.executable, "-m", "tests.flow.failing_consumer")
         return self.start(*failing, place, nth, *command, **settings)
 
-    def cli(self, *args: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    def cli(
+        self, *args: str, typed: str | None = None, **settings: str
+    ) -> subprocess.CompletedProcess[str]:
         mine = {"STORYSHELF_URL": self.url, "STORYSHELF_PROJECT_TOKEN": self.token}
         return subprocess.run(
             [*self.programs.storyshelf, *args],
             env=self.environment | mine | settings,
+            input=typed,
             capture_output=True,
             text=True,
             timeout=PATIENCE_S,

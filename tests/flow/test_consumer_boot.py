@@ -36,7 +36,7 @@ def test_a_quiet_consumer_still_beats_and_a_stopped_one_is_gone(
     quiet = product.consume()
     product.wait_until_ended(uploaded)
     quiet.process.send_signal(signal.SIGTSTP)
-    wait_for(lambda: "consumer.quiet" in quiet.words, quiet)
+    wait_for(lambda: "consumer.asked" in quiet.words, quiet)
     wait_for(lambda: product.rows("SELECT state FROM consumers") == [{"state": "quiet"}], quiet)
     assert quiet.stop() == 0
     assert product.rows("SELECT id FROM consumers") == []
@@ -69,3 +69,23 @@ def test_a_health_port_that_is_taken_is_said_in_one_line(product: Product, uploa
         assert wait_for(unfit.process.poll) == 3
     assert f"STORYSHELF_HEALTH_PORT={port}" in unfit.words
     assert "Traceback" not in unfit.words
+
+
+def test_a_boot_that_fails_at_its_very_last_step_gives_back_what_it_had_claimed(
+    product: Product, uploaded: int
+) -> None:
+    with socket.socket() as quicker:
+        quicker.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        quicker.bind(("127.0.0.1", 0))
+        port = quicker.getsockname()[1]
+        late = product.start(*product.programs.consumer, STORYSHELF_HEALTH_PORT=str(port))
+        wait_for(lambda: "child.started" in late.words, late)  # the port is taken, not listened on
+        quicker.listen()
+        below = descendants(late.process.pid)
+        assert wait_for(late.process.poll) == 3
+    assert f"STORYSHELF_HEALTH_PORT={port}" in late.words
+    assert wait_gone(below, timeout_s=10) == frozenset()
+    assert product.rows("SELECT id FROM consumers") == []
+    assert {row["charged"] for row in product.rows("SELECT charged FROM jobs")} == {0}
+    assert product.rows("SELECT id FROM jobs WHERE state = 'running'") == []
+    assert list((product.folder / "scratch").iterdir()) == []

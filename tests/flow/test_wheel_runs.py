@@ -63,7 +63,7 @@ def test_from_an_empty_database_to_an_accepted_build(installed: Product, tmp_pat
 
     installed.serve()
     page = httpx.get(installed.url, follow_redirects=True)
-    (style,) = re.findall(r'<link rel="stylesheet" href="([^"]+)"', page.text)
+    style, *_ = re.findall(r'<link rel="stylesheet" href="([^"]+)"', page.text)
     assert page.status_code == 200
     sheet = httpx.get(f"{installed.url}{style}").raise_for_status()
     assert sheet.headers["content-type"].startswith("text/css")

@@ -10,6 +10,8 @@ from storyshelf.ids import ProjectId
 from storyshelf.projects import store
 from storyshelf.projects.options import ProjectOptions
 from storyshelf.projects.project import NoSuchProjectError, SlugTakenError
+from storyshelf.queue import store as queue
+from tests.queue.builders import a_job, enqueued, table
 
 
 @pytest.fixture
@@ -69,3 +71,14 @@ async def test_build_numbers_are_given_out_once_each(db: Database) -> None:
 async def take_number(db: Database, project: ProjectId) -> int:
     async with db.transaction() as tx:
         return await store.take_build_number(tx, project)
+
+
+async def test_a_projects_share_of_the_slots_is_told_to_the_queue(db: Database) -> None:
+    async with db.transaction() as tx:
+        project = await store.add(tx, "shop", "Shop", "main")
+        await store.set_options(tx, project.id, {"max_running": 2})
+    await enqueued(db, *[a_job(project_id=project.id)] * 3)
+    assert [row["state"] for row in await table(db, "jobs")] == ["parked"] * 3
+    async with db.transaction() as tx:
+        await store.set_options(tx, project.id, {"max_running": None})
+        assert await queue.let_in_parked(tx) == 3

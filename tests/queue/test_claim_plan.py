@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from storyshelf.db.engine import Database
-from storyshelf.queue.store.claim import CLAIM
+from storyshelf.queue.store.claim import CLAIM, NO_FLOOR
 from tests.queue.builders import ANN, a_job, enqueued, run
 
 QUEUED = 200_000
@@ -18,18 +18,29 @@ SELECT 'capture', 'capture@x', '{{"shard": 1}}', 1 + n % 200, n / 40, n, 3
 FROM generate_series(1, {QUEUED}) AS n
 """
 
-PARAMETERS = ["lanes", "free", "consumer_id", "lease_s", "lost"]
-TYPES = "text[], int[], text, float8, text"
+TYPES = {
+    "lanes": "text[]",
+    "free": "int[]",
+    "shared": "int[]",
+    "floors_20": "bigint[]",
+    "floors_10": "bigint[]",
+    "floors_0": "bigint[]",
+    "consumer_id": "text",
+    "lease_s": "float8",
+    "lost": "text",
+    "kinds": "text[]",
+}
+PARAMETERS = list(TYPES)
 
 Plan = dict[str, Any]
 
 
 @pytest.fixture
-async def backlog(db: Database) -> Database:
+async def backlog(unknown_db: Database) -> Database:
     """200,000 queued captures, and one job of the build lane that came last."""
-    await run(db, FILL)
-    await enqueued(db, a_job(kind="finalise", lane="build"))
-    return db
+    await run(unknown_db, FILL)
+    await enqueued(unknown_db, a_job(kind="finalise", lane="build"))
+    return unknown_db
 
 
 @pytest.mark.timeout(60)
@@ -68,12 +79,15 @@ async def nodes_of_claim(
 ) -> list[Plan]:
     """Run the claim as a prepared statement, the way the driver does, and return its plan."""
     lanes, free = list(offered), list(offered.values())
+    floors = f"ARRAY{[NO_FLOOR] * len(lanes)}::bigint[]"
     async with db.transaction() as tx:
-        await tx.connection.exec_driver_sql(f"PREPARE claim ({TYPES}) AS {numbered(CLAIM.text)}")
+        types = ", ".join(TYPES.values())
+        await tx.connection.exec_driver_sql(f"PREPARE claim ({types}) AS {numbered(CLAIM.text)}")
         await tx.execute(text(f"SET LOCAL plan_cache_mode = {plans}"))
         found = await tx.connection.exec_driver_sql(
             f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE claim"
-            f" (ARRAY{lanes}::text[], ARRAY{free}, '{ANN}', 60.0, 'lost')"
+            f" (ARRAY{lanes}::text[], ARRAY{free}, ARRAY{free}, {floors}, {floors}, {floors},"
+            f" '{ANN}', 60.0, 'lost', ARRAY['capture', 'finalise'])"
         )
         plan = found.scalar_one()
         await tx.connection.exec_driver_sql("DEALLOCATE claim")

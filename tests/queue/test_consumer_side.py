@@ -1,6 +1,7 @@
 """The life of jobs from enqueue to settle, on the real database and the machine's own time."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -15,6 +16,8 @@ from storyshelf.queue.consumer_side import ConsumerOptions, ConsumerSide
 from storyshelf.queue.job import Outcome
 from storyshelf.queue.job_kind import JobKind, JobKinds, Settling, Work
 from storyshelf.queue.lease_times import LeaseTimes
+from storyshelf.queue.tally import Tally
+from storyshelf.queue.wakeup import CHANNEL, HEARD_EVERY_S
 from tests.queue.builders import ANN, a_job, enqueued, let_deferred_jobs_be_due, run, table, until
 from tests.queue.kinds import Told, a_kind
 
@@ -154,3 +157,20 @@ async def test_many_jobs_with_retries_each_end_exactly_once(db: Database) -> Non
     assert sorted(result for _, result in told.applied) == list(range(60))
     assert len(await table(db, "jobs_done")) == 60
     assert len(await table(db, "job_attempts")) == 80
+
+
+async def test_a_flood_of_hints_from_anybody_has_a_consumer_look_no_more_than_it_may(
+    db: Database,
+) -> None:
+    tally = Tally()
+    side = a_side(db, a_kind(Told()), cadence=NO_POLLING, tally=tally)
+    async with at_work(side):
+        await until(lambda: side.hints.is_connected and side.fetcher.running == 0)
+        looked, began_at = tally.claims, time.monotonic()
+        anybody = await db.direct_connection()
+        while time.monotonic() - began_at < 2.0:
+            await anybody.execute(f"NOTIFY {CHANNEL}, 'work'")
+        looked, took_s = tally.claims - looked, time.monotonic() - began_at
+        await anybody.close()
+    assert tally.hints_heard > 2 * looked
+    assert looked <= took_s / HEARD_EVERY_S + 2

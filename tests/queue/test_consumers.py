@@ -1,10 +1,13 @@
+from dataclasses import replace
 from datetime import timedelta
+
+from sqlalchemy import text
 
 from storyshelf.db.engine import Database
 from storyshelf.ids import ConsumerId, JobId
 from storyshelf.queue import store
 from storyshelf.queue.store import Beat, Consumer, ConsumerState
-from tests.queue.builders import run
+from tests.queue.builders import run, table
 
 ANN = Consumer(
     id=ConsumerId("ann:1:a"),
@@ -39,7 +42,9 @@ async def test_a_beat_says_what_runs_and_answers_what_is_asked(db: Database) -> 
     async with db.transaction() as tx:
         await store.mark_consumer(tx, ANN.id, ConsumerState.QUIET)
     async with db.transaction() as tx:
-        assert await store.beat(tx, ANN.id, Beat([JobId(4), JobId(5)])) is ConsumerState.QUIET
+        assert (
+            await store.beat(tx, ANN.id, Beat([JobId(4), JobId(5)]), LATELY) is ConsumerState.QUIET
+        )
     assert [each.running for each in await live(db)] == [(4, 5)]
 
 
@@ -47,13 +52,39 @@ async def test_a_consumer_that_was_removed_learns_it_from_its_beat(db: Database)
     await registered(db)
     async with db.transaction() as tx:
         await store.remove_consumer(tx, ANN.id)
-        assert await store.beat(tx, ANN.id, Beat([])) is None
+        assert await store.beat(tx, ANN.id, Beat([]), LATELY) is None
 
 
-async def test_a_silent_consumer_is_not_live_and_is_forgotten_later(db: Database) -> None:
+async def test_a_silent_consumer_is_not_live_and_another_ones_beat_forgets_it(
+    db: Database,
+) -> None:
     await registered(db)
     await run(db, "UPDATE consumers SET beat_at = now() - interval '1 minute'")
     assert await live(db) == ()
+    for silent_for, left in ((timedelta(hours=1), 1), (LATELY, 0)):
+        async with db.transaction() as tx:
+            await store.beat(tx, ConsumerId("bob:2:b"), Beat([]), silent_for)
+        assert len(await table(db, "consumers")) == left
+
+
+async def test_a_consumer_that_was_silent_itself_lives_on_by_its_own_beat(db: Database) -> None:
+    await registered(db)
+    await run(db, "UPDATE consumers SET beat_at = now() - interval '1 minute'")
     async with db.transaction() as tx:
-        assert await store.remove_silent_consumers(tx, timedelta(hours=1)) == ()
-        assert await store.remove_silent_consumers(tx, LATELY) == (ANN.id,)
+        assert await store.beat(tx, ANN.id, Beat([]), LATELY) is ConsumerState.RUNNING
+    assert len(await live(db)) == 1
+
+
+async def test_two_that_take_each_other_for_silent_both_live_on(db: Database) -> None:
+    bob = replace(ANN, id=ConsumerId("bob:2:b"))
+    async with db.transaction() as tx:
+        await store.register_consumer(tx, ANN)
+        await store.register_consumer(tx, bob)
+    await run(db, "UPDATE consumers SET beat_at = now() - interval '1 minute'")
+    async with db.transaction() as first, db.transaction() as second:
+        for tx in (first, second):
+            await tx.execute(text("SELECT FROM consumers WHERE id = :id FOR UPDATE"),
+                             {"id": ANN.id if tx is first else bob.id})  # fmt: skip
+        assert await store.beat(first, ANN.id, Beat([]), LATELY) is ConsumerState.RUNNING
+        assert await store.beat(second, bob.id, Beat([]), LATELY) is ConsumerState.RUNNING
+    assert len(await live(db)) == 2

@@ -1,12 +1,15 @@
 from collections.abc import Sequence
 
+from sqlalchemy import text
+
 from storyshelf.db.engine import Database, Tx
 from storyshelf.queue import store
-from storyshelf.queue.expiry import ExpiryTimer, end_overdue, requeue_expired
+from storyshelf.queue.expiry import Chore, ExpiryTimer, end_overdue, requeue_expired
 from storyshelf.queue.job import EndedJob, Outcome
 from storyshelf.queue.job_kind import JobKinds
 from storyshelf.queue.store.cancel import CANCELLED_ON_REQUEST
 from storyshelf.queue.store.expire import GAVE_UP
+from storyshelf.queue.tally import Tally
 from tests.fakes import FakeClock
 from tests.queue.builders import a_job, a_lease, claimed, enqueued, let_leases_run_out, table
 from tests.queue.kinds import Told, a_kind
@@ -75,6 +78,26 @@ async def test_a_job_stays_when_its_kind_cannot_end_it(db: Database) -> None:
     assert await table(db, "jobs_done") == []
 
 
+async def test_jobs_that_end_alike_end_together_and_others_in_a_transaction_of_their_own(
+    db: Database,
+) -> None:
+    """What each of them locks is in order then."""
+    told: list[tuple[Tx, Outcome, int]] = []
+
+    async def note(tx: Tx, jobs: Sequence[EndedJob], outcome: Outcome, error: str) -> None:
+        told.append((tx, outcome, len(jobs)))
+
+    (cancelled, *_) = await enqueued(db, *[a_job(max_attempts=1)] * 3)
+    await claimed(db)
+    async with db.transaction() as tx:
+        await store.cancel_jobs(tx, [cancelled] if cancelled else [])
+    await let_leases_run_out(db)
+    assert await end_overdue(db, JobKinds([a_kind(Told(), ended=note)])) == 3
+    (first, *one), (second, *two) = told
+    assert (one, two) == ([Outcome.CANCELLED, 1], [Outcome.FAILED, 2])
+    assert first is not second
+
+
 async def test_a_pass_ends_what_is_overdue_and_does_what_others_have_on_the_timer(
     db: Database,
 ) -> None:
@@ -95,3 +118,47 @@ async def test_a_pass_ends_what_is_overdue_and_does_what_others_have_on_the_time
     assert [row["state"] for row in await table(db, "jobs")] == ["queued"]
     assert len(told.endings) == 1
     assert others == ["uploads"]
+
+
+def a_chore(done: list[str], name: str, *, look: str = "SELECT 1") -> Chore:
+    """What is done if the statement finds something that counts as true."""
+
+    async def act() -> None:
+        done.append(name)
+
+    async def ask(tx: Tx) -> object:
+        return (await tx.execute(text(look))).scalar_one_or_none()
+
+    return Chore(ask, act)
+
+
+async def pass_once(db: Database, *also: Chore) -> None:
+    await ExpiryTimer(db, JobKinds([]), FakeClock(), lambda: 0.0, also).run_once()
+
+
+async def test_a_chore_is_done_if_there_is_something_to_do(db: Database) -> None:
+    done: list[str] = []
+    nothing = "SELECT 1 WHERE false"
+    await pass_once(db, a_chore(done, "uploads"), a_chore(done, "sessions", look=nothing))
+    assert done == ["uploads"]
+
+
+async def test_a_look_that_fails_keeps_nothing_from_being_done(db: Database) -> None:
+    done: list[str] = []
+    nothing = "SELECT 1 WHERE false"
+    broken = a_chore(done, "broken", look="SELECT 1 / 0")
+    await a_lease(db)
+    await let_leases_run_out(db)
+    await pass_once(db, broken, a_chore(done, "sessions", look=nothing))
+    assert done == ["broken", "sessions"]
+    assert [row["state"] for row in await table(db, "jobs")] == ["queued"]
+
+
+async def test_what_expiry_did_is_counted(db: Database) -> None:
+    tally = Tally()
+    await enqueued(db, a_job(max_attempts=1), a_job(max_attempts=2))
+    await claimed(db)
+    await let_leases_run_out(db)
+    assert await requeue_expired(db, tally) == 1
+    assert await end_overdue(db, JobKinds([a_kind(Told())]), tally) == 1
+    assert (tally.taken_over, tally.expired_at_last) == (1, 1)

@@ -8,6 +8,8 @@ import pytest
 from storyshelf.ids import JobId, LeaseToken
 from storyshelf.queue.fetcher import Deeds, Fetcher, Timing
 from storyshelf.queue.job import Claimed, Lease
+from storyshelf.queue.slots import Offer, Slot
+from storyshelf.queue.tally import Tally
 from tests.fakes import FakeClock
 from tests.queue.test_lease_keeper import A_LEASE
 
@@ -23,23 +25,28 @@ class Queue:
         self.next_due_s: float | None = None
         self.overdue = False
         self.overdue_ended = 0
+        self.parked = 0
+        self.has_room = True  # for what is parked
         self.released = 0
         self.hears = True
         self.failures = 0
         self.promotions = 0  # how many claims find deferred jobs that became due
+        self.tasks: list[asyncio.Task[None]] = []
         self._last_id = 0
 
-    async def claim(self, free: Mapping[str, int]) -> Claimed:
-        self.claims.append((self.clock.monotonic(), dict(free)))
+    async def claim(self, free: Mapping[str, Offer]) -> Claimed:
+        self.claims.append(
+            (self.clock.monotonic(), {lane: offer.free for lane, offer in free.items()})
+        )
         if self.failures:
             self.failures -= 1
             raise ConnectionResetError
         if self.promotions:
             self.promotions -= 1
             return Claimed((), next_due_s=0.0)
-        leases = [self._take(lane) for lane, places in free.items() for _ in range(places)]
+        leases = [self._take(lane) for lane, offer in free.items() for _ in range(offer.free)]
         taken = tuple(lease for lease in leases if lease is not None)
-        return Claimed(taken, self.next_due_s, self.overdue)
+        return Claimed(taken, self.next_due_s, self.overdue, parked=self.parked > 0)
 
     def _take(self, lane: str) -> Lease | None:
         if lane not in self.ready:
@@ -49,14 +56,29 @@ class Queue:
         token = LeaseToken(UUID(int=self._last_id))
         return replace(A_LEASE, job_id=JobId(self._last_id), lane=lane, token=token)
 
-    async def run(self, lease: Lease, sent_at: float) -> None:
+    def start(self, lease: Lease, sent_at: float, slot: Slot) -> None:
         self.running[lease.job_id] = asyncio.Event()
+        self.tasks.append(asyncio.create_task(self._run(lease, slot)))
+
+    async def _run(self, lease: Lease, slot: Slot) -> None:
         await self.running[lease.job_id].wait()
         del self.running[lease.job_id]
+        slot.end()
+
+    async def drop_all(self) -> None:
+        for task in self.tasks:
+            task.cancel()
 
     async def end_overdue(self) -> None:
         self.overdue_ended += 1
         self.overdue = False
+
+    async def let_in_parked(self) -> int:
+        if not self.has_room:
+            return 0
+        let_in, self.parked = self.parked, 0
+        self.ready += ["capture@x"] * let_in
+        return let_in
 
     def release_all(self) -> None:
         self.released += 1
@@ -79,9 +101,22 @@ async def queue(clock: FakeClock) -> Queue:
 
 
 @pytest.fixture
-async def fetcher(queue: Queue, clock: FakeClock) -> AsyncIterator[Fetcher]:
-    deeds = Deeds(queue.claim, queue.run, queue.end_overdue, queue.release_all, lambda: queue.hears)
-    fetcher = Fetcher({"build": 1, "capture@x": 2}, deeds, Timing(clock, lambda: 0.0))
+def tally() -> Tally:
+    return Tally()
+
+
+@pytest.fixture
+async def fetcher(queue: Queue, clock: FakeClock, tally: Tally) -> AsyncIterator[Fetcher]:
+    deeds = Deeds(
+        queue.claim,
+        queue.start,
+        queue.drop_all,
+        queue.end_overdue,
+        queue.let_in_parked,
+        queue.release_all,
+        lambda: queue.hears,
+    )
+    fetcher = Fetcher({"build": 1, "capture@x": 2}, deeds, Timing(clock, lambda: 0.0), tally)
     task = asyncio.create_task(fetcher.run_forever())
     await clock.settle()
     yield fetcher
@@ -214,6 +249,27 @@ async def test_a_claim_that_fails_is_tried_again_soon(
     await clock.advance(4)
     assert queue.claimed_at == [0, 0, 2, 4]
     assert fetcher.running == 1
+
+
+async def test_a_claim_that_nobody_answered_is_not_counted(
+    fetcher: Fetcher, queue: Queue, clock: FakeClock, tally: Tally
+) -> None:
+    queue.failures = 2
+    fetcher.wake()
+    await clock.advance(2)
+    assert (len(queue.claims), tally.claims, tally.empty_claims) == (3, 1, 1)
+
+
+async def test_an_attempt_that_ends_makes_room_for_a_parked_job_at_once(
+    fetcher: Fetcher, queue: Queue, clock: FakeClock
+) -> None:
+    queue.ready, queue.parked, queue.has_room = ["capture@x"], 1, False
+    fetcher.wake()
+    await clock.settle()
+    queue.has_room = True
+    queue.running[JobId(1)].set()
+    await clock.settle()
+    assert (clock.monotonic(), list(queue.running)) == (0, [JobId(2)])
 
 
 async def test_overdue_jobs_are_ended_when_a_claim_reports_them(

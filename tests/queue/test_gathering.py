@@ -1,7 +1,7 @@
 import asyncio
 from collections.abc import Sequence
 
-import pytest
+from structlog.testing import capture_logs
 
 from storyshelf.queue.gathering import Gathering
 
@@ -13,47 +13,73 @@ class Press:
         self.batches: list[list[int]] = []
         self.gate = asyncio.Event()
         self.started = asyncio.Event()
+        self.gathering = Gathering(self.hand_on)
 
-    async def handle(self, items: Sequence[int]) -> list[int]:
+    async def hand_on(self, items: Sequence[int]) -> None:
         self.batches.append(list(items))
         self.started.set()
         await self.gate.wait()
-        return [10 * item for item in items]
+
+    async def finish(self) -> None:
+        self.gate.set()
+        if (task := self.gathering.task) is not None:
+            await task
 
 
 async def test_what_comes_while_a_batch_is_under_way_goes_into_the_next() -> None:
     press = Press()
-    gathering = Gathering(press.handle)
-    async with asyncio.TaskGroup() as group:
-        first = group.create_task(gathering.add(1))
-        await press.started.wait()
-        others = [group.create_task(gathering.add(item)) for item in (2, 3, 4)]
-        press.gate.set()
+    press.gathering.add(1)
+    await press.started.wait()
+    for item in (2, 3, 4):
+        press.gathering.add(item)
+    await press.finish()
     assert press.batches == [[1], [2, 3, 4]]
-    assert [first.result(), *(task.result() for task in others)] == [10, 20, 30, 40]
 
 
-async def test_each_caller_is_handed_the_failure_of_its_batch() -> None:
-    async def refuse(items: Sequence[int]) -> list[int]:
-        raise LookupError
-
-    with pytest.raises(LookupError):
-        await Gathering(refuse).add(1)
-
-
-async def test_the_rest_of_a_batch_is_taken_up_when_its_caller_is_cancelled() -> None:
+async def test_what_comes_in_one_turn_of_the_loop_goes_together() -> None:
     press = Press()
-    gathering = Gathering(press.handle)
-    first = asyncio.create_task(gathering.add(1))
+    for item in (1, 2, 3):
+        press.gathering.add(item)
+    await press.finish()
+    assert press.batches == [[1, 2, 3]]
+
+
+async def test_whoever_comes_after_the_last_batch_is_served() -> None:
+    press = Press()
+    press.gathering.add(1)
+    await press.finish()
+    assert press.gathering.task is None
+    press.gathering.add(2)
+    await press.finish()
+    assert press.batches == [[1], [2]]
+
+
+async def test_what_was_cancelled_takes_nobody_along_who_comes_later() -> None:
+    press = Press()
+    press.gathering.add(1)
     await press.started.wait()
-    second = asyncio.create_task(gathering.add(2))
-    third = asyncio.create_task(gathering.add(3))
-    press.started.clear()
-    first.cancel()
-    await press.started.wait()
-    press.started.clear()
-    second.cancel()  # the one that handed on [2, 3]
-    await press.started.wait()
-    press.gate.set()
-    assert await third == 30
-    assert press.batches == [[1], [2, 3], [3]]
+    task = press.gathering.task
+    assert task is not None
+    task.cancel()
+    await asyncio.wait({task})
+    press.gathering.add(2)
+    await press.finish()
+    assert press.batches == [[1], [2]]
+
+
+async def test_a_batch_that_fails_is_told_and_keeps_nobody_behind_it() -> None:
+    handed: list[int] = []
+
+    async def hand_on(items: Sequence[int]) -> None:
+        handed.extend(items)
+        if 1 in items:
+            gathering.add(2)
+            raise ValueError("of the first batch")
+
+    gathering = Gathering(hand_on)
+    with capture_logs() as lines:
+        gathering.add(1)
+        assert gathering.task is not None
+        await gathering.task
+    assert handed == [1, 2]
+    assert [line["event"] for line in lines] == ["gathering.batch_failed"]

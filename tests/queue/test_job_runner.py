@@ -1,4 +1,6 @@
 import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -7,6 +9,8 @@ from sqlalchemy import text
 
 from storyshelf.db.engine import Database, Tx
 from storyshelf.queue import store
+from storyshelf.queue.expiry import ExpiryTimer
+from storyshelf.queue.ground import DatabaseGround
 from storyshelf.queue.job import (
     Failed,
     Lease,
@@ -17,11 +21,13 @@ from storyshelf.queue.job import (
 )
 from storyshelf.queue.job_kind import Handle, JobKind, JobKinds, Work
 from storyshelf.queue.job_runner import JobRunner
-from storyshelf.queue.lease_keeper import Abandoned, LeaseKeeper, asking
+from storyshelf.queue.lease_keeper import Abandoned, LeaseKeeper
 from storyshelf.queue.lease_times import LeaseTimes
 from storyshelf.queue.settler import Settler
+from storyshelf.queue.store import Standing
 from tests.fakes import FakeClock
-from tests.queue.builders import BOB, a_lease, claimed, let_leases_run_out, table
+from tests.queue.attempts import ASlot, ran
+from tests.queue.builders import ANN, BOB, a_lease, claimed, let_leases_run_out, table
 from tests.queue.kinds import Told, a_kind
 
 TIMES = LeaseTimes()
@@ -38,14 +44,22 @@ class Bench:
 
     def runner(self, *kinds: JobKind) -> JobRunner:
         known = JobKinds(kinds)
-        keeper = LeaseKeeper(asking(self.db, TIMES), self.clock, TIMES)
+        settler = Settler(
+            self.db, known, self.clock, draw=lambda: 0.0, failpoint=self.places.append
+        )
+        ground = DatabaseGround(
+            self.db,
+            known,
+            consumer_id=ANN,
+            times=TIMES,
+            settler=settler,
+            expiry=ExpiryTimer(self.db, known, self.clock, lambda: 0.0),
+        )
         return JobRunner(
             db=self.db,
             kinds=known,
-            keeper=keeper,
-            settler=Settler(
-                self.db, known, self.clock, draw=lambda: 0.0, failpoint=self.places.append
-            ),
+            keeper=LeaseKeeper(ground.ask, self.clock, TIMES),
+            settler=settler,
             clock=self.clock,
             draw=lambda: 0.0,
             times=TIMES,
@@ -53,7 +67,7 @@ class Bench:
         )
 
     async def run(self, lease: Lease, handle: Handle | None) -> None:
-        await self.runner(a_kind(self.told, handle)).run(lease, 0.0)
+        await ran(self.runner(a_kind(self.told, handle)), lease)
 
 
 @pytest.fixture
@@ -74,6 +88,34 @@ class Stubborn:
             await asyncio.Event().wait()
         finally:
             self.was_stopped = True
+
+
+class SlowToStop:
+    """A handler that ends, once it is cancelled, when the test lets it."""
+
+    def __init__(self) -> None:
+        self.stopping = asyncio.Event()
+        self.let_go = asyncio.Event()
+
+    async def __call__(self, work: Work, parsed: Any) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.stopping.set()
+            await self.let_go.wait()
+
+
+class LateLook:
+    """A look at leases that finds all of them lost, when the test has it answered."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.answer = asyncio.Event()
+
+    async def __call__(self, due: Sequence[Lease], others: Sequence[Lease]) -> Sequence[Standing]:
+        self.asked.set()
+        await self.answer.wait()
+        return []
 
 
 async def test_what_the_handler_returns_is_what_apply_writes(bench: Bench) -> None:
@@ -125,7 +167,7 @@ async def test_a_malformed_payload_is_dropped_at_once(bench: Bench) -> None:
 
     lease = await a_lease(bench.db)
     kind = replace(a_kind(bench.told), parse=refuse)
-    await bench.runner(kind).run(lease, 0.0)
+    await ran(bench.runner(kind), lease)
     ((job_id, outcome, error),) = bench.told.endings
     assert (job_id, outcome) == (lease.job_id, Outcome.DROPPED)
     assert "shard is missing" in error
@@ -179,12 +221,54 @@ async def test_a_cancel_that_hangs_does_not_keep_the_slot(bench: Bench) -> None:
     handler = Stubborn()
     lease = await a_lease(bench.db)
     runner = bench.runner(replace(a_kind(bench.told, handler), cancel=hang))
-    running = asyncio.create_task(runner.run(lease, 0.0))
+    running = asyncio.create_task(ran(runner, lease))
     await handler.started.wait()
     runner.keeper.abandon_all(Abandoned.LOST)
     await bench.clock.advance(4)
     assert running.done()
     assert handler.was_stopped
+
+
+async def test_a_cancel_that_is_cancelled_itself_does_not_keep_the_handler_or_the_slot(
+    bench: Bench,
+) -> None:
+    async def give_up(parsed: Any) -> None:
+        raise asyncio.CancelledError
+
+    handler = Stubborn()
+    lease = await a_lease(bench.db)
+    runner = bench.runner(replace(a_kind(bench.told, handler), cancel=give_up))
+    running = asyncio.create_task(ran(runner, lease))
+    await handler.started.wait()
+    runner.keeper.abandon_all(Abandoned.LOST)
+    await bench.clock.settle()
+    assert (running.done(), handler.was_stopped) == (True, True)
+    running.cancel()
+
+
+async def test_a_look_that_is_answered_late_starts_nothing_for_an_attempt_that_was_dropped(
+    bench: Bench,
+) -> None:
+    cancelled: list[object] = []
+
+    async def remember(parsed: Any) -> None:
+        cancelled.append(parsed)
+
+    handler, look = SlowToStop(), LateLook()
+    kind = a_kind(bench.told).handled(handler, remember)
+    runner = replace(bench.runner(kind), keeper=LeaseKeeper(look, bench.clock, TIMES))
+    runner.start(await a_lease(bench.db), 0.0, ASlot())
+    async with asyncio.TaskGroup() as group:
+        keeping = group.create_task(runner.keeper.run_forever())
+        runner.keeper.look_now()
+        await look.asked.wait()
+        group.create_task(runner.drop_all())
+        await handler.stopping.wait()
+        look.answer.set()
+        await bench.clock.settle()
+        handler.let_go.set()
+        keeping.cancel()
+    assert cancelled == []
 
 
 async def test_a_handler_that_swallows_its_cancellation_is_left_behind_in_time(
@@ -202,7 +286,31 @@ async def test_a_handler_that_swallows_its_cancellation_is_left_behind_in_time(
 
     started = asyncio.Event()
     runner = bench.runner(a_kind(bench.told, deaf))
-    running = asyncio.create_task(runner.run(await a_lease(bench.db), 0.0))
+    running = asyncio.create_task(ran(runner, await a_lease(bench.db)))
+    await started.wait()
+    runner.keeper.abandon_all(Abandoned.LOST)
+    await bench.clock.advance(TIMES.margin_s)
+    assert running.done()
+    let_go.set()
+    await bench.clock.settle()
+
+
+async def test_a_handler_and_a_cancel_that_both_hang_are_left_behind_before_the_lease_is_given_away(
+    bench: Bench,
+) -> None:
+    let_go, started = asyncio.Event(), asyncio.Event()
+
+    async def deaf(work: Work, parsed: Any) -> None:
+        started.set()
+        while not let_go.is_set():
+            with suppress(asyncio.CancelledError):
+                await let_go.wait()
+
+    async def hangs(parsed: Any) -> None:
+        await let_go.wait()
+
+    runner = bench.runner(a_kind(bench.told).handled(deaf, hangs))
+    running = asyncio.create_task(ran(runner, await a_lease(bench.db)))
     await started.wait()
     runner.keeper.abandon_all(Abandoned.LOST)
     await bench.clock.advance(TIMES.margin_s)
@@ -234,7 +342,7 @@ async def test_recording_results_renews_the_lease_and_its_trust(bench: Bench) ->
 
     trusted: list[float] = []
     runner = bench.runner(a_kind(bench.told, slow))
-    await runner.run(await a_lease(bench.db), 0.0)
+    await ran(runner, await a_lease(bench.db))
     assert trusted == [TIMES.trusted_until(30)]
 
 
@@ -248,15 +356,15 @@ async def test_the_places_a_process_can_die_at_come_in_order(bench: Bench) -> No
 
 async def test_a_runner_holds_nothing_when_it_is_done(bench: Bench) -> None:
     runner = bench.runner(a_kind(bench.told))
-    await runner.run(await a_lease(bench.db), 0.0)
-    assert runner.keeper._holds == []
+    await ran(runner, await a_lease(bench.db))
+    assert runner.keeper.held == ()
 
 
 async def run_and_abandon(
     runner: JobRunner, lease: Lease, handler: Stubborn, why: Abandoned
 ) -> None:
     async with asyncio.TaskGroup() as group:
-        group.create_task(runner.run(lease, 0.0))
+        group.create_task(ran(runner, lease))
         await handler.started.wait()
         if why is Abandoned.CANCELLED:
             async with runner.db.transaction() as tx:

@@ -30,6 +30,13 @@ A_LEASE = Lease(
 ANOTHER = replace(A_LEASE, job_id=JobId(2))
 
 
+def held(keeper: LeaseKeeper, lease: Lease, sent_at: float) -> Hold:
+    """A lease that the keeper looks after from now on."""
+    hold = Hold(lease, sent_at, LeaseTimes())
+    keeper.keep(hold)
+    return hold
+
+
 class Answers:
     """The database as the keeper sees it: which leases it knows, and whether it answers."""
 
@@ -88,7 +95,7 @@ async def running(keeper: LeaseKeeper) -> AsyncIterator[None]:
 async def test_a_lease_is_renewed_while_its_work_makes_progress(
     keeper: LeaseKeeper, answers: Answers, clock: FakeClock
 ) -> None:
-    hold = keeper.hold(A_LEASE, clock.monotonic())
+    hold = held(keeper, A_LEASE, clock.monotonic())
     for _ in range(60):
         hold.touched = True
         await clock.advance(5)
@@ -99,7 +106,7 @@ async def test_a_lease_is_renewed_while_its_work_makes_progress(
 async def test_a_silent_handler_loses_its_job_before_the_lease_can_be_given_away(
     keeper: LeaseKeeper, answers: Answers, clock: FakeClock
 ) -> None:
-    hold = keeper.hold(A_LEASE, clock.monotonic())
+    hold = held(keeper, A_LEASE, clock.monotonic())
     await clock.advance(49.9)
     assert why(hold) is None
     await clock.advance(0.2)
@@ -111,7 +118,7 @@ async def test_trust_counts_from_when_the_request_was_sent(
     keeper: LeaseKeeper, clock: FakeClock
 ) -> None:
     await clock.advance(30)
-    hold = keeper.hold(A_LEASE, sent_at=clock.monotonic() - 20)
+    hold = held(keeper, A_LEASE, clock.monotonic() - 20)
     await clock.advance(29.9)
     assert why(hold) is None
     await clock.advance(0.2)
@@ -121,7 +128,7 @@ async def test_trust_counts_from_when_the_request_was_sent(
 async def test_work_stops_in_time_while_the_database_hangs(
     keeper: LeaseKeeper, answers: Answers, clock: FakeClock
 ) -> None:
-    hold = keeper.hold(A_LEASE, clock.monotonic())
+    hold = held(keeper, A_LEASE, clock.monotonic())
     answers.hangs = True
     for _ in range(10):
         hold.touched = True
@@ -133,7 +140,7 @@ async def test_work_stops_in_time_while_the_database_hangs(
 async def test_a_failed_renewal_is_tried_again_and_then_counts(
     keeper: LeaseKeeper, answers: Answers, clock: FakeClock
 ) -> None:
-    hold = keeper.hold(A_LEASE, clock.monotonic())
+    hold = held(keeper, A_LEASE, clock.monotonic())
     hold.touched = True
     answers.failure = ConnectionResetError()
     await clock.advance(30)
@@ -147,7 +154,7 @@ async def test_a_failed_renewal_is_tried_again_and_then_counts(
 async def test_a_cancel_reaches_the_work_within_one_check(
     keeper: LeaseKeeper, answers: Answers, clock: FakeClock, slept_s: float
 ) -> None:
-    hold = keeper.hold(A_LEASE, clock.monotonic())
+    hold = held(keeper, A_LEASE, clock.monotonic())
     answers.cancelled = {A_LEASE.job_id}
     await clock.advance(slept_s)
     assert why(hold) is Abandoned.CANCELLED
@@ -156,7 +163,7 @@ async def test_a_cancel_reaches_the_work_within_one_check(
 async def test_a_hint_makes_a_cancel_reach_the_work_at_once(
     keeper: LeaseKeeper, answers: Answers, clock: FakeClock
 ) -> None:
-    hold = keeper.hold(A_LEASE, clock.monotonic())
+    hold = held(keeper, A_LEASE, clock.monotonic())
     await clock.settle()
     answers.cancelled = {A_LEASE.job_id}
     keeper.look_now()
@@ -168,7 +175,7 @@ async def test_a_hint_makes_a_cancel_reach_the_work_at_once(
 async def test_a_lease_that_the_database_does_not_know_is_lost(
     keeper: LeaseKeeper, answers: Answers, clock: FakeClock
 ) -> None:
-    gone, kept = (keeper.hold(lease, clock.monotonic()) for lease in (A_LEASE, other_token()))
+    gone, kept = (held(keeper, lease, clock.monotonic()) for lease in (A_LEASE, other_token()))
     answers.lost = {A_LEASE.token}
     await clock.advance(5)
     assert (gone.why, kept.why) == (Abandoned.LOST, None)
@@ -179,7 +186,7 @@ async def test_one_question_is_asked_for_all_leases_and_none_without(
 ) -> None:
     await clock.advance(60)
     assert answers.checks == []
-    first, _ = keeper.hold(A_LEASE, 60), keeper.hold(ANOTHER, 60)
+    first, _ = held(keeper, A_LEASE, 60), held(keeper, ANOTHER, 60)
     await clock.advance(10)
     first.touched = True
     await clock.advance(5)
@@ -190,7 +197,7 @@ async def test_one_question_is_asked_for_all_leases_and_none_without(
 async def test_a_forgotten_lease_is_not_asked_about(
     keeper: LeaseKeeper, answers: Answers, clock: FakeClock
 ) -> None:
-    hold = keeper.hold(A_LEASE, clock.monotonic())
+    hold = held(keeper, A_LEASE, clock.monotonic())
     keeper.forget(hold)
     keeper.forget(hold)
     await clock.advance(60)
@@ -199,7 +206,7 @@ async def test_a_forgotten_lease_is_not_asked_about(
 
 
 async def test_the_first_reason_to_stop_stands(keeper: LeaseKeeper, clock: FakeClock) -> None:
-    hold = keeper.hold(A_LEASE, clock.monotonic())
+    hold = held(keeper, A_LEASE, clock.monotonic())
     keeper.abandon_all(Abandoned.RELEASED)
     hold.abandon(Abandoned.LOST)
     assert why(hold) is Abandoned.RELEASED
@@ -209,7 +216,7 @@ async def test_a_lease_that_comes_after_everything_was_released_is_released_too(
     keeper: LeaseKeeper, clock: FakeClock
 ) -> None:
     keeper.abandon_all(Abandoned.RELEASED)
-    assert why(keeper.hold(A_LEASE, clock.monotonic())) is Abandoned.RELEASED
+    assert why(held(keeper, A_LEASE, clock.monotonic())) is Abandoned.RELEASED
 
 
 def why(hold: Hold) -> Abandoned | None:

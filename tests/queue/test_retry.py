@@ -26,3 +26,10 @@ def test_a_wait_is_stretched_by_a_fifth_at_most_and_never_shortened(draw: float)
     ending = POLICY.after_failure(1, 3, "timeout", lambda: draw)
     assert isinstance(ending, Retried)
     assert timedelta(seconds=5) <= ending.after < timedelta(seconds=6)
+
+
+@pytest.mark.parametrize(("not_before_s", "after_s"), [(0, 10), (7, 10), (600, 600)])
+def test_a_wait_is_no_shorter_than_who_was_asked_says(not_before_s: int, after_s: int) -> None:
+    least = timedelta(seconds=not_before_s)
+    ending = POLICY.after_failure(2, 9, "rate limit", lambda: 0.0, least)
+    assert ending == Retried(timedelta(seconds=after_s), "rate limit")

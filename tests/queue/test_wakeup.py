@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -9,7 +9,8 @@ from sqlalchemy import text
 
 from storyshelf.clock import Clock, SystemClock
 from storyshelf.db.engine import Database
-from storyshelf.queue.wakeup import CHANNEL, HintLine
+from storyshelf.queue.tally import Tally
+from storyshelf.queue.wakeup import CHANNEL, HEARD_EVERY_S, PROBE_EVERY_S, WORDS, HintLine
 from tests.fakes import FakeClock
 from tests.queue.builders import until
 
@@ -26,6 +27,9 @@ class Wire:
         self.is_broken = False
         self.is_silent = False
         self.callback: Any = None
+        self.while_sending: Callable[[], None] = lambda: None
+        self.is_passing = asyncio.Event()
+        self.is_passing.set()
 
     async def connect(self) -> "Wire":
         if self.refusals:
@@ -42,8 +46,10 @@ class Wire:
             await asyncio.Event().wait()
         if self.is_broken:
             raise asyncpg.InterfaceError("connection is closed")
+        await self.is_passing.wait()
         if args:
             self.sent.append(list(args[0]))
+            self.while_sending()
         else:
             self.probes += 1
         return ""
@@ -98,6 +104,38 @@ async def test_a_hint_goes_out_at_once_and_those_that_follow_go_together(
     assert wire.sent == [["work"], ["cancel", "work"]]
 
 
+async def test_a_hint_of_a_commit_that_came_while_one_was_being_sent_is_sent_too(
+    wire: Wire, clock: FakeClock
+) -> None:
+    async with a_line(wire, clock, []) as line:
+
+        def commit_once_more() -> None:
+            wire.while_sending = lambda: None
+            line.send(frozenset({"work"}))
+
+        wire.while_sending = commit_once_more
+        line.send(frozenset({"work"}))
+        await clock.advance(0.1)
+    assert wire.sent == [["work"], ["work"]]
+
+
+async def test_the_last_hint_is_waited_for_also_while_it_is_on_its_way(
+    wire: Wire, clock: FakeClock
+) -> None:
+    async with a_line(wire, clock, []) as line:
+        await line.say_the_last(1)  # there is none yet
+        wire.is_passing.clear()
+        line.send(frozenset({"work"}))
+        await clock.settle()
+        saying = asyncio.create_task(line.say_the_last(1))
+        await clock.settle()
+        assert not saying.done()
+        wire.is_passing.set()
+        await clock.settle()
+        assert saying.done()
+    assert wire.sent == [["work"]]
+
+
 async def test_hints_of_others_are_heard_and_its_own_are_not(wire: Wire, clock: FakeClock) -> None:
     heard: list[str] = []
     async with a_line(wire, clock, heard):
@@ -107,9 +145,48 @@ async def test_hints_of_others_are_heard_and_its_own_are_not(wire: Wire, clock: 
     assert heard == ["cancel"]
 
 
-async def test_a_quiet_line_is_probed_every_ten_seconds(wire: Wire, clock: FakeClock) -> None:
+async def test_a_flood_of_a_word_is_acted_on_twenty_times_a_second(
+    wire: Wire, clock: FakeClock
+) -> None:
+    heard: list[str] = []
+    async with a_line(wire, clock, heard):
+        await clock.advance(1)
+        for _ in range(1_000):
+            wire.callback(wire, 2, CHANNEL, "work")
+            await clock.advance(0.001)
+    assert 19 <= heard.count("work") <= 21
+
+
+async def test_the_last_hint_of_a_flood_is_acted_on_too_and_other_words_do_not_wait_for_it(
+    wire: Wire, clock: FakeClock
+) -> None:
+    heard: list[str] = []
+    async with a_line(wire, clock, heard):
+        await clock.advance(1)
+        for word in ("work", "work", "work", "cancel"):
+            wire.callback(wire, 2, CHANNEL, word)
+        assert heard == ["work", "cancel"]
+        await clock.advance(HEARD_EVERY_S)
+        assert heard == ["work", "cancel", "work"]
+        await clock.advance(1)
+    assert heard == ["work", "cancel", "work"]
+
+
+async def test_what_others_sent_is_counted_and_a_new_connection_is_not(
+    wire: Wire, clock: FakeClock
+) -> None:
+    tally = Tally()
+    async with running(HintLine(wire.connect, clock, lambda _word: None, tally=tally)):
+        await clock.advance(1)
+        assert tally.hints_heard == 0
+        for _ in range(3):
+            wire.callback(wire, 2, CHANNEL, "work")
+    assert tally.hints_heard == 3
+
+
+async def test_a_quiet_line_is_probed_again_and_again(wire: Wire, clock: FakeClock) -> None:
     async with a_line(wire, clock, []):
-        await clock.advance(60)
+        await clock.advance(6 * PROBE_EVERY_S)
     assert wire.probes == 6
 
 
@@ -119,12 +196,12 @@ async def test_a_line_that_falls_silent_is_replaced_and_everything_is_looked_at(
     heard: list[str] = []
     async with a_line(wire, clock, heard) as line:
         wire.is_silent = True
-        states = [await connected_after(clock, line, seconds) for seconds in (14.9, 0.2)]
+        states = [await connected_after(clock, line, seconds) for seconds in (13.9, 0.2)]
         wire.is_silent = False
         states.append(await connected_after(clock, line, 0.5))
     assert states == [True, False, True]
     assert (wire.opened, wire.terminated) == (2, 2)
-    assert heard == ["cancel", "work"]
+    assert heard == sorted(WORDS)
 
 
 async def test_a_hint_that_could_not_be_sent_goes_out_on_the_next_line(
@@ -188,4 +265,4 @@ async def test_a_line_whose_backend_was_killed_comes_back(db: Database) -> None:
         await until(lambda: not line.is_connected)
         await clock.advance(0.5)
         await until(lambda: line.is_connected)
-    assert heard == ["cancel", "work"]
+    assert heard == sorted(WORDS)

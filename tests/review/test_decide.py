@@ -11,7 +11,16 @@ from storyshelf.builds.build import Build, BuildState
 from storyshelf.builds.cancel_build import Cancel, cancel_build
 from storyshelf.ids import SnapshotId
 from storyshelf.queue.job import Failed
-from storyshelf.review.decide import Decided, Seen, decide, decide_all
+from storyshelf.review.decide import (
+    Decided,
+    Seen,
+    Waiting,
+    WaitingMovedError,
+    decide,
+    decide_all,
+    take_back,
+)
+from storyshelf.snapshots.among import Among
 from storyshelf.snapshots.decision import (
     Decision,
     DecisionMovedError,
@@ -22,6 +31,7 @@ from storyshelf.snapshots.snapshot import Verdict
 from tests.builds.facts import actions_of, read, snapshots_of, verdicts_of
 from tests.builds.hand import CAPTURE_LANE, Hand
 from tests.db.waiting import someone_waits
+from tests.people import ADA, BEN
 
 NONE, ACCEPTED, DENIED = Decision.NONE, Decision.ACCEPTED, Decision.DENIED
 LOOK = {"a--one": "red", "b--one": "blue"}
@@ -40,7 +50,7 @@ async def say(
 ) -> Decided:
     rows = await snapshots_of(hand, build)
     wanted = [Seen(SnapshotId(rows[story]["id"]), seen) for story in stories]
-    return await decide(hand.db, build.id, wanted, decision, "Ben")
+    return await decide(hand.db, build.id, wanted, decision, BEN)
 
 
 @pytest.mark.parametrize(
@@ -69,8 +79,8 @@ async def test_a_decision_keeps_who_took_it_and_when(hand: Hand) -> None:
     build = await pending(hand)
     await say(hand, build, ACCEPTED, "a--one")
     row = (await snapshots_of(hand, build))["a--one"]
-    assert (row["decided_by"], row["decided_at"] is None) == ("Ben", False)
-    assert await actions_of(hand, build) == [("Ben", "snapshots.decide")]
+    assert (row["decided_by"], row["decided_at"] is None) == (BEN.actor, False)
+    assert await actions_of(hand, build) == [(BEN.actor, "snapshots.decide")]
 
 
 async def test_a_decision_is_taken_back(hand: Hand) -> None:
@@ -155,7 +165,7 @@ async def test_a_snapshot_of_another_build_is_not_decided_here(hand: Hand) -> No
     build = await hand.run(CHANGED)
     theirs = (await snapshots_of(hand, first))["a--one"]["id"]
     with pytest.raises(NoSuchSnapshotError, match=f"build 2, snapshot {theirs}"):
-        await decide(hand.db, build.id, [Seen(SnapshotId(theirs), ACCEPTED)], DENIED, "Ben")
+        await decide(hand.db, build.id, [Seen(SnapshotId(theirs), ACCEPTED)], DENIED, BEN)
 
 
 @pytest.mark.parametrize(
@@ -165,21 +175,21 @@ async def test_all_that_waits_is_decided_at_once(
     hand: Hand, decision: Decision, state: BuildState
 ) -> None:
     build = await pending(hand, {"a--one": "pink", "c--new": "gold"})
-    decided = await decide_all(hand.db, build.id, decision, "Ben")
+    decided = await decide_all(hand.db, build.id, decision, BEN)
     assert (decided.build.state, decided.number) == (state, 3)
 
 
 async def test_deciding_all_leaves_earlier_decisions_alone(hand: Hand) -> None:
     build = await pending(hand, BOTH)
     await say(hand, build, DENIED, "b--one")
-    decided = await decide_all(hand.db, build.id, ACCEPTED, "Ada")
+    decided = await decide_all(hand.db, build.id, ACCEPTED, ADA)
     assert (decided.build.state, decided.number) == (BuildState.DENIED, 1)
-    assert (await snapshots_of(hand, build))["b--one"]["decided_by"] == "Ben"
+    assert (await snapshots_of(hand, build))["b--one"]["decided_by"] == BEN.actor
 
 
 async def test_a_broken_builds_changes_are_decided_and_it_stays_broken(hand: Hand) -> None:
     build = await pending(hand, {"a--one": "!", "b--one": "cyan"})
-    decided = await decide_all(hand.db, build.id, ACCEPTED, "Ben")
+    decided = await decide_all(hand.db, build.id, ACCEPTED, BEN)
     assert (decided.build.state, decided.number) == (BuildState.BROKEN, 1)
     assert (await snapshots_of(hand, build))["a--one"]["decision"] == NONE
 
@@ -191,7 +201,7 @@ async def test_a_failed_builds_results_are_decided_and_it_stays_failed(hand: Han
     await hand.capture_one(BOTH)
     await hand.settle(await hand.claim(CAPTURE_LANE), Failed("boom"))
     await hand.finalise(build)
-    decided = await decide_all(hand.db, build.id, ACCEPTED, "Ben")
+    decided = await decide_all(hand.db, build.id, ACCEPTED, BEN)
     assert (decided.build.state, decided.number) == (BuildState.FAILED, 1)
 
 
@@ -312,3 +322,36 @@ async def test_decisions_of_many_at_once_each_count(hand: Hand) -> None:
     assert (await hand.fresh(build)).state is BuildState.ACCEPTED
     said = "SELECT count(*) AS n FROM audit_events WHERE action = 'snapshots.decide'"
     assert await read(hand, said) == [{"n": 6}]
+
+
+async def test_what_waits_of_a_choice_is_decided_alone(hand: Hand) -> None:
+    build = await pending(hand, BOTH)
+    decided = await decide_all(hand.db, build.id, ACCEPTED, ADA, Waiting(Among(text="a--"), 1))
+    assert (decided.number, decided.build.state) == (1, BuildState.PENDING)
+    rows = await snapshots_of(hand, build)
+    assert [rows[story]["decision"] for story in ("a--one", "b--one")] == [ACCEPTED, NONE]
+
+
+async def test_nothing_is_decided_where_another_number_waits_than_was_seen(hand: Hand) -> None:
+    build = await pending(hand, BOTH)
+    with pytest.raises(WaitingMovedError, match="5 snapshots waited when you looked, 2 wait now"):
+        await decide_all(hand.db, build.id, ACCEPTED, ADA, Waiting(seen=5))
+    assert (await hand.fresh(build)).state is BuildState.PENDING
+
+
+async def test_what_was_decided_in_one_go_is_taken_back_in_one(hand: Hand) -> None:
+    build = await pending(hand, BOTH)
+    await decide_all(hand.db, build.id, DENIED, ADA)
+    taken = (await snapshots_of(hand, build))["a--one"]["decided_at"]
+    await say(hand, build, ACCEPTED, "b--one", seen=DENIED)
+    undone = await take_back(hand.db, build.id, taken, ADA)
+    assert (undone.number, undone.build.state) == (1, BuildState.PENDING)
+    rows = await snapshots_of(hand, build)
+    assert [rows[story]["decision"] for story in ("a--one", "b--one")] == [NONE, ACCEPTED]
+
+
+async def test_nobody_takes_back_what_another_decided(hand: Hand) -> None:
+    build = await pending(hand, BOTH)
+    await decide_all(hand.db, build.id, DENIED, ADA)
+    taken = (await snapshots_of(hand, build))["a--one"]["decided_at"]
+    assert (await take_back(hand.db, build.id, taken, BEN)).number == 0

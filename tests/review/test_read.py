@@ -6,10 +6,9 @@ import pytest
 
 from storyshelf.builds import store
 from storyshelf.builds.cancel_build import Cancel, cancel_build
-from storyshelf.clock import SystemClock
 from storyshelf.db.engine import Database
-from storyshelf.review import read
-from storyshelf.review.read import SnapshotFilter
+from storyshelf.review import read, strip
+from storyshelf.snapshots.among import Among
 from storyshelf.snapshots.snapshot import Verdict
 from storyshelf.storage.local import LocalBlobs
 from tests.builds.hand import Hand, a_hand
@@ -26,7 +25,7 @@ async def test_a_build_is_shown_with_its_counts_and_its_ancestor(hand: Hand) -> 
     await hand.run(LOOK)
     build = await hand.run(LOOK | {"a--two": "violet"})
     async with hand.db.transaction() as tx:
-        view = await read.build_view(tx, build, SystemClock().now())
+        view = await read.build_view(tx, build)
     assert view.ancestor_number == 1
     assert (view.progress.done, view.progress.total) == (3, 3)
     assert view.counts.undecided == 1
@@ -36,8 +35,7 @@ async def test_a_snapshot_shows_the_baseline_and_the_build_it_is_from(hand: Hand
     await hand.run(LOOK)
     build = await hand.run(LOOK | {"a--two": "violet"})
     async with hand.db.transaction() as tx:
-        shown = SnapshotFilter(verdict=Verdict.CHANGED)
-        (snapshot,) = await read.snapshot_page(tx, build, shown, limit=10)
+        (snapshot,) = await strip.page(tx, build, Among(Verdict.CHANGED), limit=10)
         assert await read.snapshot_view(tx, build, snapshot.id) == snapshot
     assert snapshot.baseline is not None
     assert snapshot.baseline.build_number == 1
@@ -47,19 +45,10 @@ async def test_a_snapshot_shows_the_baseline_and_the_build_it_is_from(hand: Hand
 async def test_pages_of_snapshots_meet_without_gap_or_overlap(hand: Hand) -> None:
     build = await hand.run(LOOK)
     async with hand.db.transaction() as tx:
-        first = await read.snapshot_page(tx, build, SnapshotFilter(), limit=2)
-        last = first[-1]
-        after = SnapshotFilter(after=(last.title, last.id))
-        rest = await read.snapshot_page(tx, build, after, limit=2)
+        first = await strip.page(tx, build, Among(), limit=2)
+        after = strip.Place(first[-1].title, first[-1].id)
+        rest = await strip.page(tx, build, Among(), limit=2, after=after)
     assert [snapshot.story_id for snapshot in [*first, *rest]] == sorted(LOOK)
-
-
-async def test_neighbours_are_of_the_same_verdict(hand: Hand) -> None:
-    build = await hand.run(LOOK)
-    async with hand.db.transaction() as tx:
-        first, second, third = await read.snapshot_page(tx, build, SnapshotFilter(), limit=9)
-        assert await read.neighbours(tx, build, second) == (first.id, third.id)
-        assert await read.neighbours(tx, build, first) == (None, second.id)
 
 
 async def test_builds_are_read_in_as_many_statements_as_one(hand: Hand) -> None:
@@ -78,5 +67,5 @@ async def test_what_a_cancelled_build_left_says_that_it_was_never_captured(hand:
     await cancel_build(hand.db, hand.kinds, build.id, Cancel("Ada", "a newer one is there"))
     build = await hand.fresh(build)
     async with hand.db.transaction() as tx:
-        left = await read.snapshot_page(tx, build, SnapshotFilter(), limit=9)
+        left = await strip.page(tx, build, Among(), limit=9)
     assert {snapshot.reason for snapshot in left} == {read.NEVER_CAPTURED}

@@ -38,7 +38,7 @@ async def hand(db: Database, tmp_path: Path) -> Hand:
 async def test_planning_writes_the_verdicts_that_come_first(hand: Hand, verdict: Verdict) -> None:
     build = await hand.run(LOOK)
     async with hand.db.transaction() as tx:
-        await store.add(tx, (build.id, 1), [replace(A_ROW, verdict=verdict)], {})
+        await store.add(tx, (build.id, 1), [replace(A_ROW, verdict=verdict)], {}, {})
     assert (await snapshots_of(hand, build))["z--new"]["verdict"] == verdict
 
 
@@ -47,7 +47,7 @@ async def test_planning_writes_no_verdict_of_a_capture(hand: Hand, verdict: Verd
     build = await hand.run(LOOK)
     async with hand.db.transaction() as tx:
         with pytest.raises(AssertionError, match="no captured verdict"):
-            await store.add(tx, (build.id, 1), [replace(A_ROW, verdict=verdict)], {})
+            await store.add(tx, (build.id, 1), [replace(A_ROW, verdict=verdict)], {}, {})
 
 
 @pytest.mark.parametrize("verdict", sorted(set(Verdict) - NEXT_VERDICTS[Verdict.PLANNED]))

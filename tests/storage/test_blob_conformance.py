@@ -183,6 +183,30 @@ async def test_a_folder_that_is_missing_is_not_taken_for_a_missing_blob(
         await blobs.place(KEY, tmp_path / "no" / "button.png")
 
 
+@pytest.mark.parametrize(
+    ("start", "size_bytes", "part"),
+    [
+        (0, 9, b"a picture"),
+        (2, 7, b"picture"),
+        (20, 1, b"n"),
+        (15, 100, b"button"),
+        (21, 5, b""),
+        (40, 5, b""),
+        (3, 0, b""),
+    ],
+)
+async def test_a_part_is_read_from_where_it_starts_and_ends_with_the_content(
+    blobs: Blobs, start: int, size_bytes: int, part: bytes
+) -> None:
+    await blobs.put(CONTENT)
+    assert await blobs.read_part(KEY, start, size_bytes) == part
+
+
+async def test_no_part_of_a_missing_blob_is_read(blobs: Blobs) -> None:
+    with pytest.raises(MissingBlobError):
+        await blobs.read_part(NOWHERE, 0, 1)
+
+
 async def test_what_was_removed_is_gone(blobs: Blobs) -> None:
     await blobs.put(CONTENT)
     await blobs.remove(KEY)

@@ -39,6 +39,7 @@ def test_every_kind_of_boundary_has_its_contract() -> None:
         "consumer-on-top",
         "consumer-beside-cli",
         "pure",
+        "view-models",
         "tables",
         "settings",
         "web-frameworks",

@@ -25,6 +25,12 @@ case "$*" in
   *" -e ."*) cp "$0" .venv/bin/storyshelf ;;
 esac
 """
+NPM = """#!/bin/sh
+echo "npm $*" >>"$CALLS"
+mkdir -p node_modules/htmx.org/dist node_modules/idiomorph/dist
+echo "// $*" >node_modules/htmx.org/dist/htmx.min.js
+echo "// $*" >node_modules/idiomorph/dist/idiomorph-ext.min.js
+"""
 APT_CACHE = '#!/bin/sh\necho "  Candidate: 1:18.20.4+dfsg"\n'
 PREPARE = "python -m venv --clear .venv"
 PACKAGES = "--require-hashes -r requirements/dev.txt"
@@ -44,7 +50,7 @@ class Machine:
     def has_everything(self) -> None:
         self.has("python3", PYTHON)
         self.has("node", "#!/bin/sh\necho v22.12.0\n")
-        self.has("npm", '#!/bin/sh\necho "npm $*" >>"$CALLS"\nmkdir -p node_modules\n')
+        self.has("npm", NPM)
         self.has("chrome", "#!/bin/sh\n")
 
     def set_up(self, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -78,7 +84,8 @@ def machine(tmp_path: Path) -> Machine:
         if found := shutil.which(tool):
             (tmp_path / "bin" / tool).symlink_to(found)
     (tmp_path / "requirements").mkdir()
-    shutil.copyfile(TOP / "requirements" / "setup.sh", tmp_path / "requirements" / "setup.sh")
+    for name in ("setup.sh", "vendor.sh"):
+        shutil.copyfile(TOP / "requirements" / name, tmp_path / "requirements" / name)
     for name in ("requirements/dev.txt", "pyproject.toml", "package.json", "package-lock.json"):
         (tmp_path / name).write_text(name)
     return Machine(tmp_path)
@@ -152,3 +159,15 @@ def test_a_python_that_is_only_a_stand_in_is_passed_over(machine: Machine) -> No
     done = machine.set_up()
     assert done.returncode == 0
     assert f"making .venv with {machine.top}/bin/python3.12" in done.stderr
+
+
+def test_the_libraries_of_the_pages_are_copied_to_where_the_server_reads_them(
+    machine: Machine,
+) -> None:
+    machine.has_everything()
+    machine.set_up()
+    library = machine.top / "storyshelf/ui/static/vendor/htmx.js"
+    assert library.read_text().startswith("// ci")
+    library.unlink()
+    machine.set_up()
+    assert library.exists()

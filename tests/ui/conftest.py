@@ -9,6 +9,8 @@ from storyshelf.db.engine import Database
 from storyshelf.storage.local import LocalBlobs
 from tests.app import asking, parts_on
 from tests.builds.hand import Hand, a_hand
+from tests.people import sign_in
+from tests.ui.browsing import Browsing, browsing
 from tests.ui.visitor import Visitor
 
 
@@ -20,4 +22,12 @@ async def hand(db: Database, tmp_path: Path) -> Hand:
 @pytest.fixture
 async def visitor(db: Database, tmp_path: Path) -> AsyncIterator[Visitor]:
     async with asking(parts_on(db, tmp_path / "blobs")) as client:
+        await sign_in(db, client)
         yield Visitor(client)
+
+
+@pytest.fixture
+async def here(db: Database, tmp_path: Path) -> AsyncIterator[Browsing]:
+    """The pages in a real browser."""
+    async with browsing(db, tmp_path / "blobs") as found:
+        yield found

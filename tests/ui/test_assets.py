@@ -1,5 +1,10 @@
 """Style sheets and scripts, and the headers that bind a page to them."""
 
+from pathlib import Path
+
+import pytest
+
+from storyshelf.ui.assets import MissingLibraryError, read_assets
 from tests.ui.visitor import Visitor
 
 
@@ -10,6 +15,13 @@ async def test_a_page_links_assets_that_can_be_kept_for_ever(visitor: Visitor) -
         assert asset.status_code == 200
         assert "immutable" in asset.headers["cache-control"]
         assert asset.headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_library_that_was_not_copied_is_named_with_its_cure(tmp_path: Path) -> None:
+    (tmp_path / "vendor").mkdir()
+    (tmp_path / "vendor" / "htmx.js").write_text("//")
+    with pytest.raises(MissingLibraryError, match=r"idiomorph.js.*make setup"):
+        read_assets(tmp_path)
 
 
 async def test_an_asset_of_another_version_is_not_here(visitor: Visitor) -> None:

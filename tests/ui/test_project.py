@@ -1,15 +1,18 @@
 """`/projects/{slug}`: builds, the newest first, filtered and paged by the URL."""
 
+import re
+
 from storyshelf.builds.cancel_build import Cancel, cancel_build
 from tests.builds.hand import Hand
+from tests.ui.facts import strange_scripts, typed_into
 from tests.ui.visitor import Page, Visitor
 
 HOSTILE = '"><script>alert(1)</script>'
 
 
 def numbers_of(page: Page) -> list[int]:
-    found = [link for link in page.links if link.startswith("/projects/shop/builds/")]
-    return [int(link.rsplit("/", 1)[1]) for link in found]
+    found = (re.fullmatch(r"/projects/shop/builds/(\d+)", link) for link in page.links)
+    return [int(one[1]) for one in found if one]
 
 
 async def test_a_project_without_builds_says_what_to_do_next(hand: Hand, visitor: Visitor) -> None:
@@ -34,7 +37,7 @@ async def test_the_filter_is_in_the_url_and_in_the_form(hand: Hand, visitor: Vis
     assert numbers_of(await visitor.page("/projects/shop?branch=main&state=")) == [3, 1]
     page = await visitor.page("/projects/shop?branch=feature/x&state=pending")
     assert numbers_of(page) == [2]
-    assert {"name": "branch", "value": "feature/x"}.items() <= page.all("input")[0].items()
+    assert typed_into(page) == {"q": "", "branch": "feature/x"}
     assert [each["value"] for each in page.all("option") if "selected" in each] == ["pending"]
 
 
@@ -60,11 +63,11 @@ async def test_pages_of_builds_meet_and_keep_the_filter(hand: Hand, visitor: Vis
 async def test_branch_and_message_cannot_become_markup(hand: Hand, visitor: Visitor) -> None:
     await hand.open(["a--one"], branch=HOSTILE, message=f"{HOSTILE}\nmore")
     page = await visitor.page("/projects/shop")
-    assert page.all("script") == []
+    assert strange_scripts(page) == []
     assert page.text.count(HOSTILE) == 2
     filtered = await visitor.page(f"/projects/shop?branch={HOSTILE}")
-    assert filtered.all("script") == []
-    assert filtered.all("input")[0]["value"] == HOSTILE
+    assert strange_scripts(filtered) == []
+    assert typed_into(filtered)["branch"] == HOSTILE
 
 
 async def test_a_project_that_is_not_there_is_a_page_that_says_so(visitor: Visitor) -> None:
@@ -78,3 +81,42 @@ async def test_a_state_that_does_not_exist_is_refused_in_words(
 ) -> None:
     page = await visitor.page("/projects/shop?state=splendid", status=422)
     assert "The request is malformed" in page.text
+
+
+async def test_builds_are_found_by_message_author_and_commit(hand: Hand, visitor: Visitor) -> None:
+    await hand.open(["a--one"], message="Mend the 100% button", author="Grace")
+    await hand.open(["a--one"], message="Another", author="Ada")
+    assert numbers_of(await visitor.page("/projects/shop?q=THE+100%25+b")) == [1]
+    assert numbers_of(await visitor.page("/projects/shop?q=ada")) == [2]
+    assert numbers_of(await visitor.page("/projects/shop?q=C0FF")) == [2, 1]
+    assert numbers_of(await visitor.page("/projects/shop?q=0ffee")) == []
+
+
+async def test_each_branch_is_shown_at_its_newest_build(hand: Hand, visitor: Visitor) -> None:
+    await hand.run({"a--one": "red"})
+    await hand.run({"a--one": "green"}, branch="feature/x")
+    await hand.run({"a--one": "red"})
+    page = await visitor.page("/projects/shop/branches")
+    assert numbers_of(page) == [3, 2]
+    assert "default branch" in page.text
+    assert "/projects/shop?branch=feature%2Fx" in page.links
+    assert "/projects/shop/branches/feature%2Fx/storybook" in page.links
+    found = await visitor.page("/projects/shop/branches?q=FEAT")
+    assert numbers_of(found) == [2]
+    assert "No branch is called" in (await visitor.page("/projects/shop/branches?q=no")).text
+
+
+async def test_branches_are_paged_and_cannot_become_markup(hand: Hand, visitor: Visitor) -> None:
+    for number in range(32):
+        await hand.open(["a--one"], branch=f"{HOSTILE}{number}")
+    first = await visitor.page("/projects/shop/branches?q=script")
+    second = await visitor.page(first.next_link() or "")
+    assert numbers_of(first) + numbers_of(second) == list(range(32, 0, -1))
+    assert strange_scripts(first) == []
+    assert f"{HOSTILE}31" in first.text
+
+
+async def test_a_project_without_branches_says_what_to_do_next(
+    hand: Hand, visitor: Visitor
+) -> None:
+    assert "storyshelf storybook-static" in (await visitor.page("/projects/shop/branches")).text

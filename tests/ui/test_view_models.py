@@ -15,7 +15,9 @@ from storyshelf.ui import view_models, words
 from storyshelf.ui.render import TEMPLATES
 from tests.test_house.read_by_name import read_by_name
 
-NEVER_PRINTED = {"Read", "Shown"}  # what a view model is made from
+NEVER_PRINTED = {  # what a view model is made from
+    *("Failures", "Found", "Listed", "Names", "Read", "Said", "Shown", "Typed", "Wish"),
+}
 FOLDER = Path(view_models.__file__).parent
 MODULES = [name for _, name, _ in iter_modules([str(FOLDER)])]
 

@@ -31,6 +31,35 @@ def test_a_moment_is_told_from_now(past: timedelta, said: str) -> None:
     assert words.ago(EPOCH - past, EPOCH) == said
 
 
+@pytest.mark.parametrize(
+    ("past", "said"),
+    [
+        (timedelta(seconds=-3), "for 0 s"),
+        (timedelta(seconds=9), "for 9 s"),
+        (timedelta(minutes=5, seconds=50), "for 5 min"),
+    ],
+)
+def test_what_goes_on_is_told_by_how_long_it_has(past: timedelta, said: str) -> None:
+    assert words.lasting(EPOCH - past, EPOCH).words == said
+
+
+@pytest.mark.parametrize(
+    ("off", "said"),
+    [
+        (timedelta(seconds=-3), "now"),
+        (timedelta(seconds=42), "in 42 s"),
+        (timedelta(hours=3), "in 3 h"),
+    ],
+)
+def test_what_is_to_come_is_told_by_how_far_off_it_is(off: timedelta, said: str) -> None:
+    assert words.due(EPOCH + off, EPOCH).words == said
+
+
+def test_a_lane_is_told_with_the_start_of_its_fingerprint() -> None:
+    assert words.short_lane(f"capture@{'a1' * 32}") == "capture@a1a1a1a1a1a1"
+    assert words.short_lane("plan") == "plan"
+
+
 def test_a_moment_is_for_machines_too() -> None:
     told = words.when(EPOCH, EPOCH)
     assert told.iso == "2030-01-01T12:00:00+00:00"

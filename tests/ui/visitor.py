@@ -68,7 +68,7 @@ class Page:
 
 @dataclass
 class Visitor:
-    """Somebody with a browser, who is not signed in."""
+    """Somebody with a browser."""
 
     client: httpx.AsyncClient
 

@@ -5,11 +5,18 @@ const PLAY_ERROR_GRACE_MS = 1_000; // after a failed play function some versions
 const PREVIEW_START_MS = 8_000; // a preview that has loaded and made no channel by then never will
 
 const story = (() => {
-  const wanted = new URLSearchParams(location.search).get("id");
+  const asked = new URLSearchParams(location.search);
+  const wanted = asked.get("id");
+  const wish = (name) => {
+    try { return JSON.parse(asked.get(`storyshelf-${name}`)); } catch { return null; }
+  };
+  const wishes = window === window.top ? { globals: wish("globals"), args: wish("args") } : {};
   const heard = { events: {}, phase: "", error: null, late: null };
   let channel;
   let end; // resolves `ended`
   const ended = new Promise((resolve) => { end = resolve; });
+  let draw; // resolves `drawn`
+  const drawn = new Promise((resolve) => { draw = resolve; });
   const isOurs = (id) => id === undefined || wanted === null || id === wanted;
 
   const described = (kind, error) => ({
@@ -27,7 +34,9 @@ const story = (() => {
 
   const LISTENERS = {
     storyRenderPhaseChanged: ({ newPhase, storyId }) => {
-      if (isOurs(storyId)) heard.phase = String(newPhase).slice(0, 40);
+      if (!isOurs(storyId)) return;
+      heard.phase = String(newPhase).slice(0, 40);
+      if (newPhase === "completing") draw();
     },
     storyRendered: (id) => { if (isOurs(id) && !saysFinished()) end(); },
     storyFinished: ({ storyId }) => { if (isOurs(storyId)) end(); },
@@ -42,6 +51,18 @@ const story = (() => {
     },
     unhandledErrorsWhilePlaying: (errors) => fail("play_failed", errors?.[0]),
   };
+  // A wish is said once, and in time: before the story renders, so that it renders and plays once.
+  const say = (event, name, payload) => {
+    if (!wishes[name]) return;
+    wishes[name] = null;
+    channel.emit(event, payload);
+  };
+  const OCCASIONS = {
+    setGlobals: () => say("updateGlobals", "globals", { globals: wishes.globals }),
+    storyPrepared: ({ id }) => {
+      if (id === wanted) say("updateStoryArgs", "args", { storyId: id, updatedArgs: wishes.args });
+    },
+  };
   const listen = (made) => {
     if (!made || made === channel) return;
     channel = made;
@@ -51,6 +72,7 @@ const story = (() => {
         listener(...args);
       });
     }
+    for (const [name, occasion] of Object.entries(OCCASIONS)) channel.on(name, occasion);
   };
   Object.defineProperty(window, "__STORYBOOK_ADDONS_CHANNEL__", {
     configurable: true,
@@ -70,8 +92,11 @@ const story = (() => {
     // Resolves when the story has come to an end of its own, or after that time, whichever is first.
     async ended(withinMs) {
       const late = new Promise((resolve) => { real.setTimeout(() => resolve("late"), withinMs); });
+      // Storybook 9.1 and later wait 100 ms for animations, once the story is drawn and has played.
+      await Promise.race([drawn.then(() => readiness.ahead()), ended, late]);
       return (await Promise.race([ended, late])) === "late" ? "late" : "ended";
     },
+    showsDocs: () => (heard.events.docsRendered ?? 0) > 0,
     report: () => ({
       ...heard,
       shows: Array.from(document.body?.classList ?? []).filter((name) => name.startsWith("sb-show-")).slice(0, 10),

@@ -9,11 +9,14 @@ const FREEZE = `*, *::before, *::after, *::backdrop {
   scroll-behavior: auto !important;
 }`;
 
+const AHEAD_MS = 50; // at most of each wait, out of 100
+
 const readiness = (() => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(FREEZE);
   const shadows = [];
   let changedMs = -Infinity;
+  let restedMs = -Infinity; // when all had come to rest; what has changed since has to do so again
   const observer = new MutationObserver(() => { changedMs = real.now(); });
   const watch = (root) => observer.observe(root, {
     subtree: true, childList: true, characterData: true, attributes: true,
@@ -78,12 +81,29 @@ const readiness = (() => {
     return true;
   };
 
-  return {
+  // Another size is another layout, and may ask for other files; a file that has come is to be drawn.
+  const stir = () => { restedMs = -Infinity; };
+  window.addEventListener("resize", stir, { capture: true });
+  new PerformanceObserver(stir).observe({ type: "resource" });
+  const isAtRest = () => {
+    if (observer.takeRecords().length) changedMs = real.now(); // else told at the end of this turn
+    return restedMs > changedMs && document.fonts.status === "loaded";
+  };
+
+  const own = {
     nextFrame,
+    // Uses time in which nothing else could be done: what is at rest by then is not waited for again.
+    ahead: () => own.settle({
+      fontsMs: AHEAD_MS, imagesMs: AHEAD_MS, quietMs: AHEAD_MS, restMs: AHEAD_MS,
+    }),
     // Returns the codes of what did not come to rest in time.
     async settle({ fontsMs, imagesMs, quietMs, restMs }) {
       const sinceMs = real.now();
       window.scrollTo(0, 0);
+      if (isAtRest()) {
+        endAnimations();
+        return [];
+      }
       const late = [];
       await nextFrame(); // styles and images of the last change ask for their files here
       if (!(await capped(document.fonts.ready, fontsMs))) late.push("font_timeout");
@@ -91,6 +111,7 @@ const readiness = (() => {
       await capped(Promise.all(everywhere("video").map(rewind)), imagesMs);
       endAnimations();
       if (!(await quiet(sinceMs, quietMs, restMs))) late.push("unsettled");
+      if (!late.length) restedMs = real.now();
       return late;
     },
     // From here on no script draws; two frames put on the screen what is there.
@@ -101,4 +122,5 @@ const readiness = (() => {
       await nextFrame();
     },
   };
+  return own;
 })();

@@ -1,7 +1,9 @@
 // Measures the content's box: what a person would call the story, wherever in the body it is drawn.
 const framing = (() => {
   const MAX_ELEMENTS = 50_000; // measured at about 2 µs each; a page beyond that is shown as far as seen
-  const STORYBOOKS_OWN = /^(sb-|storybook-docs|docs-root)/;
+  const DOCS = /^(storybook-docs|docs-root)$/;
+  const isStorybooksOwn = ({ className, id }) => /^sb-/.test(className) || /^sb-/.test(id)
+    || (DOCS.test(id) && !story.showsDocs());
   const NEVER_DRAWN = new Set(["SCRIPT", "STYLE", "LINK", "TEMPLATE", "NOSCRIPT", "META", "TITLE", "HEAD", "BASE"]);
   const DRAWN_BY_ITSELF = new Set([
     "IMG", "SVG", "CANVAS", "VIDEO", "AUDIO", "IFRAME", "OBJECT", "EMBED", "INPUT", "TEXTAREA", "SELECT",
@@ -67,7 +69,7 @@ const framing = (() => {
     const root = document.querySelector("#storybook-root, #root");
     const open = { flow: EVERYWHERE, positioned: EVERYWHERE };
     for (const element of document.body?.children ?? []) {
-      if (element === root || STORYBOOKS_OWN.test(element.className) || STORYBOOKS_OWN.test(element.id)) continue;
+      if (element === root || isStorybooksOwn(element)) continue;
       walk(element, open, false);
     }
     if (root) {

@@ -1,28 +1,93 @@
 // Reads what stories ask for. Only known keys leave the page: parameters hold functions, cycles, DOM
 // nodes, and megabytes of somebody's data.
 const parameters = (() => {
-  const KEYS = ["disableSnapshot", "delay", "viewports", "diffThreshold"];
+  const KNOWN = KNOWN_KEYS; // of storyshelf.bundle.known_keys: name, shape, sources
   const MAX_TEXT = 200;
   const MAX_ITEMS = 50;
+  const MAX_FIELDS = 30;
+  const MAX_DEPTH = 4; // a mode's args.style.color
   const MAX_FAILED = 40;
+  const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
   const scalar = (value) => {
     if (typeof value === "string") return value.slice(0, MAX_TEXT);
     if (typeof value === "boolean" || Number.isFinite(value) || value === null) return value;
     return `[${typeof value}]`; // says what stood there, so that its author can be told
   };
-  const item = (value) => (value && typeof value === "object" && !Array.isArray(value)
-    ? { width: scalar(value.width), height: scalar(value.height) } : scalar(value));
-  const known = (asked) => {
-    if (!asked || typeof asked !== "object") return {};
-    const present = KEYS.filter((key) => asked[key] !== undefined && asked[key] !== null);
-    return Object.fromEntries(present.map((key) => [key, Array.isArray(asked[key])
-      ? asked[key].slice(0, MAX_ITEMS).map(item) : scalar(asked[key])]));
+  const plain = (value, depth) => {
+    if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map(scalar);
+    if (!isObject(value) || depth === 0) return scalar(value);
+    const fields = Object.entries(value).slice(0, MAX_FIELDS);
+    return Object.fromEntries(fields.map(([name, each]) => [name, plain(each, depth - 1)]));
   };
-  const read = (id, story) => ({
-    story_id: id,
-    storyshelf: known(story.parameters?.storyshelf),
-    chromatic: known(story.parameters?.chromatic),
-  });
+
+  // Storybook's named viewports: 9 and later call them options, older ones viewports.
+  const sized = (wish, story) => {
+    const rotated = isObject(wish) && wish.isRotated === true;
+    const name = isObject(wish) && "value" in wish ? wish.value : wish;
+    if (name === undefined || name === null) return undefined;
+    if (isObject(name)) return { width: scalar(name.width), height: scalar(name.height) };
+    const asked = story.parameters?.viewport;
+    const known = typeof name === "string" ? (asked?.options ?? asked?.viewports)?.[name]?.styles : undefined;
+    if (!isObject(known)) return scalar(name);
+    const { width, height } = known;
+    return rotated ? { width: scalar(height), height: scalar(width) } : { width: scalar(width), height: scalar(height) };
+  };
+  const mode = (asked, story) => {
+    if (!isObject(asked)) return scalar(asked);
+    const fields = plain(asked, MAX_DEPTH - 1);
+    if (asked.viewport !== undefined) fields.viewport = sized(asked.viewport, story);
+    return fields;
+  };
+  const READERS = {
+    viewport: (value, story) => sized(value, story),
+    viewports: (value, story) => (Array.isArray(value)
+      ? value.slice(0, MAX_ITEMS).map((each) => sized(each, story)) : scalar(value)),
+    modes: (value, story) => (isObject(value)
+      ? Object.fromEntries(Object.entries(value).slice(0, MAX_FIELDS).map(([name, each]) => [name, mode(each, story)]))
+      : scalar(value)),
+  };
+  const readValue = (key, value, story) => (READERS[key.name] ?? ((each) => (
+    Array.isArray(each) ? each.slice(0, MAX_ITEMS).map(scalar) : scalar(each))))(value, story);
+
+  const isOf = (shape, value) => (shape === "boolean" || shape === "number" ? typeof value === shape
+    : shape === "array" ? Array.isArray(value) : true);
+  const at = (story, path) => {
+    const isGlobal = path.startsWith("globals.");
+    const root = isGlobal ? { globals: { ...story.globals, ...story.storyGlobals } } : story.parameters;
+    return path.split(".").reduce((inside, step) => (isObject(inside) ? inside[step] : undefined), root);
+  };
+  const sourced = (story, key, source) => {
+    if (source.startsWith("!")) return at(story, source.slice(1)) === false ? true : undefined;
+    const value = at(story, source);
+    if (value === undefined || value === null) return undefined;
+    // What is wrong under Chromatic's name is told; what another tool means by it is its own affair.
+    return source.startsWith("chromatic.") || isOf(key.shape, value) ? value : undefined;
+  };
+  const ofOthers = (story, key) => {
+    for (const source of key.sources) {
+      const value = sourced(story, key, source);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  };
+  const known = (story, valueOf) => {
+    const found = {};
+    for (const key of KNOWN) {
+      const value = valueOf(key);
+      if (value === undefined || value === null) continue;
+      const read = readValue(key, value, story);
+      if (read !== undefined) found[key.name] = read;
+    }
+    return found;
+  };
+  const read = (id, story) => {
+    const ours = story.parameters?.storyshelf;
+    return {
+      story_id: id,
+      storyshelf: known(story, (key) => (isObject(ours) ? ours[key.name] : undefined)),
+      chromatic: known(story, (key) => ofOthers(story, key)),
+    };
+  };
 
   const ready = async () => {
     while (!window.__STORYBOOK_PREVIEW__) await readiness.nextFrame();

@@ -7,9 +7,16 @@ from sqlalchemy import TextClause, text
 from storyshelf.db.engine import Tx
 from storyshelf.ids import BuildId, JobId
 from storyshelf.queue.job import EndedJob
+from storyshelf.queue.store.kept import kept
 from storyshelf.queue.store.rows import ended_of
 
 CANCELLED_ON_REQUEST = "cancelled on request"
+CANCELLED = {
+    "state": "'cancelled'",
+    "outcome": "'cancelled'",
+    "error": ":error",
+    "last_token": "last_token",
+}
 
 
 def _cancel_where(which: str) -> TextClause:
@@ -28,16 +35,7 @@ gone AS (
     RETURNING *
 ),
 kept AS (
-    INSERT INTO jobs_done (
-        id, kind, lane, generation, project_id, build_id, priority, state, outcome, error,
-        attempt, charged, max_attempts, last_token, dedupe_key, payload, enqueued_at, started_at,
-        finished_at
-    )
-    SELECT
-        id, kind, lane, generation, project_id, build_id, priority, 'cancelled', 'cancelled',
-        :error, attempt, charged, max_attempts, last_token, dedupe_key, payload, enqueued_at,
-        started_at, statement_timestamp()
-    FROM gone
+    {kept("gone", CANCELLED)}
 )
 SELECT id, kind, payload, project_id, build_id, generation FROM gone ORDER BY id
 """)  # noqa: S608  # `which` is one of the constants below

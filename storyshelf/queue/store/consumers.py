@@ -1,29 +1,44 @@
 """Who is there to claim: one row a consumer process, kept fresh by its beat."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from sqlalchemy import text
 
 from storyshelf.db.engine import Tx
+from storyshelf.db.line import Fetches
 from storyshelf.ids import ConsumerId, EnvironmentId, JobId
 
 REGISTER = text("""
-INSERT INTO consumers (id, host, pid, version, lanes, kinds, environment_id)
+INSERT INTO consumers (
+    id, host, pid, version, lanes, kinds, environment_id, machine, process_started, slots
+)
 VALUES (
-    :id, :host, :pid, :version, CAST(:lanes AS text[]), CAST(:kinds AS text[]), :environment_id
+    :id, :host, :pid, :version, CAST(:lanes AS text[]), CAST(:kinds AS text[]), :environment_id,
+    :machine, :process_started, CAST(:slots AS jsonb)
 )
 """)
 
+# One statement, and so one trip where it has a line of its own. Locked rows are left to the next:
+# after a machine slept, each of its consumers may take the others for silent.
 BEAT = text("""
+WITH silent AS (
+    DELETE FROM consumers
+    WHERE id = ANY (ARRAY(
+        SELECT id FROM consumers
+        WHERE beat_at < statement_timestamp() - make_interval(secs => :silent_s) AND id <> :id
+        FOR UPDATE SKIP LOCKED
+    ))
+)
 UPDATE consumers SET
-    beat_at = statement_timestamp(), running = CAST(:running AS jsonb),
+    beat_at = statement_timestamp(),
+    running = to_jsonb(CAST(:running AS bigint[])),
     state = CASE
-        WHEN :state = 'stopping' OR :state = 'quiet' AND state = 'running' THEN :state
-        ELSE state
+        WHEN state = 'stopping' THEN state
+        ELSE coalesce(CAST(:state AS text), state)
     END
 WHERE id = :id
 RETURNING state
@@ -33,13 +48,9 @@ MARK = text("UPDATE consumers SET state = :state WHERE id = :id")
 
 REMOVE = text("DELETE FROM consumers WHERE id = :id")
 
-REMOVE_SILENT = text("""
-DELETE FROM consumers WHERE beat_at < statement_timestamp() - make_interval(secs => :silent_s)
-RETURNING id
-""")
-
 LIVE = text("""
-SELECT id, host, pid, version, state, lanes, kinds, environment_id, running, started_at, beat_at
+SELECT id, host, pid, version, state, lanes, kinds, environment_id, machine, process_started, slots,
+    running, started_at, beat_at
 FROM consumers
 WHERE beat_at >= statement_timestamp() - make_interval(secs => :silent_s)
 ORDER BY started_at, id
@@ -54,6 +65,15 @@ class ConsumerState(StrEnum):
     STOPPING = "stopping"
 
 
+# Nobody comes back from stopping: its slots are being taken down, and what supervises the process
+# starts another one.
+NEXT_STATES: Mapping[ConsumerState, Set[ConsumerState]] = {
+    ConsumerState.RUNNING: frozenset({ConsumerState.QUIET, ConsumerState.STOPPING}),
+    ConsumerState.QUIET: frozenset({ConsumerState.RUNNING, ConsumerState.STOPPING}),
+    ConsumerState.STOPPING: frozenset(),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Consumer:
     """A consumer as it introduces itself; the id is unique to this run of the process."""
@@ -65,6 +85,9 @@ class Consumer:
     lanes: tuple[str, ...]
     kinds: tuple[str, ...]
     environment_id: EnvironmentId | None
+    machine: str = ""  # whose process ids mean the same: one boot of one kernel, one pid namespace
+    process_started: int = 0  # in the kernel's ticks: a process id is given out again
+    slots: Mapping[str, int] = field(default_factory=dict)  # places on each lane
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +95,7 @@ class Beat:
     """What a consumer says of itself when it beats."""
 
     running: Sequence[JobId]
-    state: ConsumerState = ConsumerState.RUNNING
+    news: ConsumerState | None = None  # what it does by itself now, and has not said yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +119,30 @@ async def register_consumer(tx: Tx, consumer: Consumer) -> None:
         "lanes": list(consumer.lanes),
         "kinds": list(consumer.kinds),
         "environment_id": consumer.environment_id,
+        "machine": consumer.machine,
+        "process_started": consumer.process_started,
+        "slots": json.dumps(dict(consumer.slots)),
     }
     await tx.execute(REGISTER, values)
 
 
-async def beat(tx: Tx, consumer_id: ConsumerId, said: Beat) -> ConsumerState | None:
+async def beat(
+    on: Fetches, consumer_id: ConsumerId, said: Beat, silent_for: timedelta
+) -> ConsumerState | None:
     """Say that the consumer lives; return the state it is asked to be in, None if it is unknown.
 
-    It may have become quiet by itself, and what was asked of it goes no step back by that. An
-    unknown one was taken for dead, and registers again.
+    What it says of itself beats what was asked before, but for a stop. An unknown one was taken for
+    dead, and registers again. Those that have not beaten for that long are forgotten here: their
+    jobs are freed by their leases.
     """
-    running = json.dumps(list(said.running))
-    values = {"id": consumer_id, "running": running, "state": said.state.value}
-    state = (await tx.execute(BEAT, values)).scalar_one_or_none()
-    return None if state is None else ConsumerState(state)
+    values = {
+        "id": consumer_id,
+        "running": list(said.running),
+        "state": None if said.news is None else said.news.value,
+        "silent_s": silent_for.total_seconds(),
+    }
+    rows = await on.fetch(BEAT, values)
+    return ConsumerState(rows[0][0]) if rows else None
 
 
 async def mark_consumer(tx: Tx, consumer_id: ConsumerId, state: ConsumerState) -> None:
@@ -120,12 +153,6 @@ async def mark_consumer(tx: Tx, consumer_id: ConsumerId, state: ConsumerState) -
 async def remove_consumer(tx: Tx, consumer_id: ConsumerId) -> None:
     """Say that the consumer has gone."""
     await tx.execute(REMOVE, {"id": consumer_id})
-
-
-async def remove_silent_consumers(tx: Tx, silent_for: timedelta) -> tuple[ConsumerId, ...]:
-    """Forget consumers that have not beaten for that long; their jobs are freed by their leases."""
-    found = await tx.execute(REMOVE_SILENT, {"silent_s": silent_for.total_seconds()})
-    return tuple(found.scalars())
 
 
 async def live_consumers(tx: Tx, silent_for: timedelta) -> tuple[LiveConsumer, ...]:
@@ -141,6 +168,9 @@ async def live_consumers(tx: Tx, silent_for: timedelta) -> tuple[LiveConsumer, .
                 lanes=tuple(row.lanes),
                 kinds=tuple(row.kinds),
                 environment_id=row.environment_id,
+                machine=row.machine,
+                process_started=row.process_started,
+                slots=dict(row.slots),
             ),
             state=ConsumerState(row.state),
             running=tuple(row.running),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import text
 
-from storyshelf.db.engine import Tx
+from storyshelf.db.line import Fetches
 from storyshelf.ids import JobId
 from storyshelf.queue.job import NewJob
 
@@ -18,6 +18,8 @@ from storyshelf.queue.job import NewJob
 # - The virtual time of a lane is its smallest ready tag, read without a lock; of an empty lane it
 #   is the largest tag given, so that a claim need not write a shared row.
 # - A batch takes consecutive tags: it stands in line once for each of its jobs.
+# - Jobs of a project with a cap are parked, on the lanes of environments, where slots are dear; see
+#   caps.py for how they are let in.
 ENQUEUE = text("""
 WITH asked AS MATERIALIZED (
     SELECT nextval(pg_get_serial_sequence('jobs', 'id')) AS id, a.*
@@ -25,10 +27,11 @@ WITH asked AS MATERIALIZED (
         CAST(:kinds AS text[]), CAST(:lanes AS text[]), CAST(:payloads AS text[]),
         CAST(:project_ids AS bigint[]), CAST(:build_ids AS bigint[]), CAST(:generations AS int[]),
         CAST(:priorities AS smallint[]), CAST(:dedupe_keys AS text[]),
-        CAST(:max_attempts AS smallint[]), CAST(:delays_s AS float8[])
+        CAST(:max_attempts AS smallint[]), CAST(:delays_s AS float8[]),
+        CAST(:request_ids AS text[]), CAST(:traceparents AS text[])
     ) WITH ORDINALITY AS a(
         kind, lane, payload, project_id, build_id, generation,
-        priority, dedupe_key, max_attempts, delay_s, place
+        priority, dedupe_key, max_attempts, delay_s, request_id, traceparent, place
     )
 ),
 batch AS MATERIALIZED (
@@ -67,13 +70,18 @@ tagged AS (
 inserted AS (
     INSERT INTO jobs (
         id, kind, lane, payload, project_id, build_id, generation, priority, dedupe_key,
-        max_attempts, state, run_at, enqueued_at, fair_tag
+        max_attempts, request_id, traceparent, capped, state, run_at, enqueued_at, fair_tag
     )
     OVERRIDING SYSTEM VALUE
     SELECT
         a.id, a.kind, a.lane, CAST(a.payload AS jsonb), a.project_id, a.build_id, a.generation,
-        a.priority, a.dedupe_key, a.max_attempts,
-        CASE WHEN a.delay_s > 0 THEN 'deferred' ELSE 'queued' END,
+        a.priority, a.dedupe_key, a.max_attempts, a.request_id, a.traceparent,
+        c.project_id IS NOT NULL,
+        CASE
+            WHEN a.delay_s > 0 THEN 'deferred'
+            WHEN c.project_id IS NOT NULL THEN 'parked'
+            ELSE 'queued'
+        END,
         statement_timestamp() + make_interval(secs => a.delay_s),
         statement_timestamp(),
         t.last_tag - b.jobs + row_number() OVER (
@@ -84,6 +92,7 @@ inserted AS (
         AND b.project_id = coalesce(a.project_id, 0)
     JOIN tagged AS t ON t.lane = a.lane AND t.priority = a.priority
         AND t.project_id = coalesce(a.project_id, 0)
+    LEFT JOIN running_caps AS c ON c.project_id = a.project_id AND a.lane LIKE '%@%'
     ORDER BY a.place
     ON CONFLICT (dedupe_key) WHERE dedupe_key IS NOT NULL DO NOTHING
     RETURNING id
@@ -92,20 +101,90 @@ SELECT i.id FROM asked AS a LEFT JOIN inserted AS i ON i.id = a.id ORDER BY a.pl
 """)
 
 
-async def enqueue(tx: Tx, jobs: Sequence[NewJob]) -> tuple[JobId | None, ...]:
+# The same for one job, as most enqueues are: there is no batch to be put in order.
+ENQUEUE_ONE = text("""
+WITH tagged AS (
+    INSERT INTO lane_tags AS t (lane, priority, project_id, last_tag)
+    SELECT CAST(:lane AS text), CAST(:priority AS smallint),
+        coalesce(CAST(:project_id AS bigint), 0), coalesce(
+        (
+            SELECT j.fair_tag FROM jobs AS j
+            WHERE j.state = 'queued' AND j.lane = CAST(:lane AS text)
+                AND j.priority = CAST(:priority AS smallint)
+            ORDER BY j.fair_tag LIMIT 1
+        ),
+        (
+            SELECT max(l.last_tag) FROM lane_tags AS l
+            WHERE l.lane = CAST(:lane AS text) AND l.priority = CAST(:priority AS smallint)
+        ),
+        1
+    )
+    ON CONFLICT (lane, priority, project_id) DO UPDATE
+        SET last_tag = greatest(excluded.last_tag, t.last_tag + 1)
+    RETURNING last_tag
+)
+INSERT INTO jobs (
+    kind, lane, payload, project_id, build_id, generation, priority, dedupe_key, max_attempts,
+    request_id, traceparent, capped, state, run_at, enqueued_at, fair_tag
+)
+SELECT
+    CAST(:kind AS text), CAST(:lane AS text), CAST(CAST(:payload AS text) AS jsonb),
+    CAST(:project_id AS bigint), CAST(:build_id AS bigint), CAST(:generation AS int),
+    CAST(:priority AS smallint), CAST(:dedupe_key AS text), CAST(:max_attempts AS smallint),
+    CAST(:request_id AS text), CAST(:traceparent AS text), c.project_id IS NOT NULL,
+    CASE
+        WHEN CAST(:delay_s AS float8) > 0 THEN 'deferred'
+        WHEN c.project_id IS NOT NULL THEN 'parked'
+        ELSE 'queued'
+    END,
+    statement_timestamp() + make_interval(secs => CAST(:delay_s AS float8)),
+    statement_timestamp(), t.last_tag
+FROM tagged AS t
+LEFT JOIN running_caps AS c
+    ON c.project_id = CAST(:project_id AS bigint) AND CAST(:lane AS text) LIKE '%@%'
+ON CONFLICT (dedupe_key) WHERE dedupe_key IS NOT NULL DO NOTHING
+RETURNING id
+""")
+
+
+async def enqueue(tx: Fetches, jobs: Sequence[NewJob]) -> tuple[JobId | None, ...]:
     """Put the jobs on their lanes; their ids in input order, None where a live job has the key.
 
-    The jobs appear with the caller's commit, or not at all. To be called once in a transaction and
-    last in it: it locks the lane rows of the projects, which are last in the lock order. A key that
-    another open transaction is taking or giving back is waited for.
+    The jobs appear with the caller's commit, or not at all; on a line they are there at once. To be
+    called once in a transaction and last in it: it locks the lane rows of the projects, which are
+    last in the lock order. A key that another open transaction is taking or giving back is waited
+    for.
     """
     if not jobs:
         return ()
-    found = await tx.execute(ENQUEUE, _columns(jobs))
-    ids = tuple(found.scalars())
+    ids = await _placed(tx, jobs)
     if any(job_id is not None for job_id in ids):
         tx.announce("work")
     return ids
+
+
+async def _placed(tx: Fetches, jobs: Sequence[NewJob]) -> tuple[JobId | None, ...]:
+    if len(jobs) > 1:
+        return tuple(row.id for row in await tx.fetch(ENQUEUE, _columns(jobs)))
+    found = await tx.fetch(ENQUEUE_ONE, _values(jobs[0]))
+    return (found[0].id if found else None,)
+
+
+def _values(job: NewJob) -> dict[str, object]:
+    return {
+        "kind": job.kind,
+        "lane": job.lane,
+        "payload": json.dumps(dict(job.payload)),
+        "project_id": job.project_id,
+        "build_id": job.build_id,
+        "generation": job.generation,
+        "priority": int(job.priority),
+        "dedupe_key": job.dedupe_key,
+        "max_attempts": job.max_attempts,
+        "delay_s": job.delay.total_seconds(),
+        "request_id": job.trace.request_id,
+        "traceparent": job.trace.traceparent,
+    }
 
 
 def _columns(jobs: Sequence[NewJob]) -> dict[str, list[object]]:
@@ -120,4 +199,6 @@ def _columns(jobs: Sequence[NewJob]) -> dict[str, list[object]]:
         "dedupe_keys": [job.dedupe_key for job in jobs],
         "max_attempts": [job.max_attempts for job in jobs],
         "delays_s": [job.delay.total_seconds() for job in jobs],
+        "request_ids": [job.trace.request_id for job in jobs],
+        "traceparents": [job.trace.traceparent for job in jobs],
     }

@@ -8,6 +8,7 @@ from storyshelf.db.engine import Tx
 from storyshelf.ids import JobId
 from storyshelf.queue.store.cancel import CANCELLED_ON_REQUEST
 from storyshelf.queue.store.claim import LEASE_RAN_OUT
+from storyshelf.queue.store.kept import kept
 from storyshelf.queue.store.rows import SettledJob, settled_of
 
 GAVE_UP = "The last attempt allowed was lost: the consumer died, hung, or lost the database"
@@ -31,7 +32,7 @@ noted AS (
     FROM held
 )
 UPDATE jobs
-SET state = 'queued', last_error = :lost,
+SET state = 'queued', last_error = :lost, release_requested_at = NULL,
     lease_token = NULL, lease_expires_at = NULL, consumer_id = NULL
 WHERE id = ANY (ARRAY(SELECT id FROM held))
 RETURNING id
@@ -44,7 +45,24 @@ WHERE state = 'running' AND lease_expires_at <= statement_timestamp()
 ORDER BY id LIMIT :limit
 """)
 
-END_OVERDUE = text("""
+ALIKE = text("""
+SELECT array_agg(id ORDER BY id) AS ids
+FROM jobs
+WHERE id = ANY (CAST(:ids AS bigint[]))
+GROUP BY kind, cancel_requested_at IS NOT NULL
+ORDER BY min(id)
+""")
+
+ENDED = {
+    "state": "outcome",
+    "outcome": "outcome",
+    "error": "error",
+    "consumer_id": "consumer_id",
+    "last_token": "lease_token",
+    "wait_ms": "1000 * extract(epoch FROM started_at - enqueued_at)",
+    "run_ms": "1000 * extract(epoch FROM statement_timestamp() - attempt_started_at)",
+}
+END_OVERDUE = text(f"""
 WITH held AS MATERIALIZED (
     SELECT id, cancel_requested_at IS NOT NULL AS cancelled
     FROM jobs
@@ -64,18 +82,7 @@ ended AS (
     FROM gone AS g JOIN held AS h ON h.id = g.id
 ),
 kept AS (
-    INSERT INTO jobs_done (
-        id, kind, lane, generation, project_id, build_id, priority, state, outcome, error,
-        attempt, charged, max_attempts, consumer_id, last_token, dedupe_key, payload,
-        enqueued_at, started_at, finished_at, wait_ms, run_ms
-    )
-    SELECT
-        id, kind, lane, generation, project_id, build_id, priority, outcome, outcome, error,
-        attempt, charged, max_attempts, consumer_id, lease_token, dedupe_key, payload,
-        enqueued_at, started_at, statement_timestamp(),
-        1000 * extract(epoch FROM started_at - enqueued_at),
-        1000 * extract(epoch FROM statement_timestamp() - attempt_started_at)
-    FROM ended
+    {kept("ended", ENDED)}
 ),
 noted AS (
     INSERT INTO job_attempts (
@@ -87,7 +94,7 @@ noted AS (
 )
 SELECT id, kind, payload, project_id, build_id, generation, outcome, error
 FROM ended ORDER BY id
-""")
+""")  # noqa: S608  # a constant
 
 
 async def requeue_expired(tx: Tx, *, limit: int) -> tuple[JobId, ...]:
@@ -103,6 +110,12 @@ async def overdue_jobs(tx: Tx, *, limit: int) -> tuple[JobId, ...]:
     """Return jobs whose lease ran out and who get no other attempt; nothing is locked."""
     found = await tx.execute(OVERDUE, {"limit": limit})
     return tuple(found.scalars())
+
+
+async def alike(tx: Tx, ids: Sequence[JobId]) -> tuple[tuple[JobId, ...], ...]:
+    """Return the jobs by how they will end: those of one kind and outcome together."""
+    found = await tx.execute(ALIKE, {"ids": list(ids)})
+    return tuple(tuple(group) for group in found.scalars())
 
 
 async def end_overdue(tx: Tx, ids: Sequence[JobId]) -> tuple[SettledJob, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import text
 
@@ -13,7 +13,7 @@ from storyshelf.queue.job import JobState, Outcome
 # Columns are named as the fields of LiveJob and Attempt are.
 LIVE_JOBS = text("""
 SELECT id AS job_id, kind, lane, generation, state, attempt, charged, max_attempts, consumer_id,
-       cancel_requested_at
+       cancel_requested_at, statement_timestamp() - enqueued_at AS age
 FROM jobs WHERE build_id = CAST(:build_id AS bigint) ORDER BY id
 """)
 
@@ -39,6 +39,7 @@ class LiveJob:
     max_attempts: int
     consumer_id: ConsumerId | None
     cancel_requested_at: datetime | None
+    age: timedelta  # by the database's clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,6 @@ async def attempts_of(tx: Tx, job_ids: Sequence[JobId]) -> tuple[Attempt, ...]:
 
 
 async def is_live(tx: Tx, job_id: JobId) -> bool:
-    """Say whether the job is queued, deferred or running."""
+    """Say whether the job has not ended, wherever it stands."""
     found = await tx.execute(IS_LIVE, {"id": job_id})
     return bool(found.scalar_one())

@@ -28,13 +28,16 @@ renewed AS (
     UPDATE jobs
     SET lease_expires_at = statement_timestamp() + make_interval(secs => :lease_s)
     WHERE id = ANY (ARRAY(SELECT id FROM held))
-    RETURNING id, lease_token, cancel_requested_at IS NOT NULL AS cancel_requested
+    RETURNING id, lease_token, cancel_requested_at IS NOT NULL AS cancel_requested,
+        release_requested_at IS NOT NULL AS release_requested
 )
-SELECT r.id, r.lease_token, r.cancel_requested FROM mode CROSS JOIN renewed AS r
+SELECT r.id, r.lease_token, r.cancel_requested, r.release_requested
+FROM mode CROSS JOIN renewed AS r
 """)
 
 CHECK = text("""
-SELECT j.id, j.lease_token, j.cancel_requested_at IS NOT NULL AS cancel_requested
+SELECT j.id, j.lease_token, j.cancel_requested_at IS NOT NULL AS cancel_requested,
+    j.release_requested_at IS NOT NULL AS release_requested
 FROM jobs AS j
 JOIN unnest(CAST(:ids AS bigint[]), CAST(:tokens AS uuid[])) AS h(id, token)
     ON h.id = j.id AND h.token = j.lease_token
@@ -68,6 +71,7 @@ class Standing:
     job_id: JobId
     token: LeaseToken
     cancel_requested: bool
+    release_requested: bool = False
 
 
 async def renew(tx: Tx, leases: Sequence[Lease], lease_for: timedelta) -> tuple[Standing, ...]:

@@ -6,6 +6,7 @@ from datetime import datetime
 from storyshelf.builds.build import Build, BuildState
 from storyshelf.review.read import BuildView
 from storyshelf.snapshots.counts import Counts
+from storyshelf.snapshots.decision import ACCEPTED_BRANCH, FIRST_BUILD
 from storyshelf.snapshots.snapshot import Verdict
 from storyshelf.ui.signs import BUILD_SIGNS, VERDICT_SIGNS, Sign
 from storyshelf.ui.words import When, first_line, number_of, sentence, short, when
@@ -58,7 +59,7 @@ def why(build: Build, counts: Counts) -> str:
     if build.state_reason:
         return sentence(f"{BUILD_SIGNS[build.state].word}: {build.state_reason}")
     if build.rule and build.state is BuildState.ACCEPTED:
-        return f"Accepted by the rule “{build.rule}”: there was nothing to compare it with."
+        return f"Accepted by the rule “{build.rule}”{_BECAUSE.get(build.rule, '')}."
     return _SENTENCES[build.state].format(
         undecided=_wait(counts.undecided),
         denied=number_of(counts.denied, "snapshot"),
@@ -71,6 +72,10 @@ def _wait(number: int) -> str:
     return "1 snapshot waits" if number == 1 else f"{number:,} snapshots wait"
 
 
+_BECAUSE = {
+    FIRST_BUILD: ": there was nothing to compare it with",
+    ACCEPTED_BRANCH: ": the project's settings accept what changes on this branch",
+}
 _SENTENCES: dict[BuildState, str] = {
     BuildState.UPLOADING: "Its files are being uploaded; it is planned when all are here.",
     BuildState.QUEUED: "It waits for a consumer to plan it.",

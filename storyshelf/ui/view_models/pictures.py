@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storyshelf.review.read import SnapshotView
+from storyshelf.ui.words import number_of
 from storyshelf.web.links import Links
 
 
@@ -16,6 +17,11 @@ class Image:
     alt: str
     width_px: int
     height_px: int
+
+    @property
+    def size(self) -> str:
+        """Return its size in words."""
+        return size_of(self.width_px, self.height_px)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,56 @@ class Overlay:
     mask_x: int
     mask_y: int
     regions: Sequence[Box]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewChoice:
+    """A way to look at two pictures, with the key that chooses it."""
+
+    name: str
+    word: str
+    key: str
+
+
+VIEWS = (
+    ViewChoice("side", "Side by side", "1"),
+    ViewChoice("swipe", "Swipe", "2"),
+    ViewChoice("overlay", "Changes", "3"),
+    ViewChoice("blink", "Blink", "4"),
+    ViewChoice("one", "One", "5"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Both pictures on grounds of one size, so that they are seen at one scale."""
+
+    width_px: int
+    height_px: int
+    baseline: Image | None
+    picture: Image | None
+    overlay: Overlay | None
+    is_pair: bool
+    size_note: str
+    region_count: str
+    views: Sequence[ViewChoice] = VIEWS
+
+
+def stage_of(slug: str, snapshot: SnapshotView) -> Stage:
+    """Return what is looked at."""
+    baseline, picture = baseline_of(slug, snapshot), picture_of(slug, snapshot)
+    images = [image for image in (baseline, picture) if image is not None]
+    overlay = None if picture is None else overlay_of(slug, snapshot)
+    return Stage(
+        width_px=max((image.width_px for image in images), default=0),
+        height_px=max((image.height_px for image in images), default=0),
+        baseline=baseline,
+        picture=picture,
+        overlay=overlay,
+        is_pair=len(images) > 1,
+        size_note=_size_note(baseline, picture),
+        region_count="" if overlay is None else number_of(len(overlay.regions), "region"),
+    )
 
 
 def baseline_of(slug: str, snapshot: SnapshotView) -> Image | None:
@@ -96,3 +152,19 @@ def overlay_of(slug: str, snapshot: SnapshotView) -> Overlay | None:
         mask_y=snapshot.diff["mask_y"],
         regions=[Box(*region) for region in snapshot.diff["regions"]],
     )
+
+
+def size_of(width_px: int | None, height_px: int | None) -> str:
+    """Return a size in words; nothing for a picture that is not there."""
+    return "" if width_px is None else f"{width_px} × {height_px} px"  # noqa: RUF001  # a size
+
+
+def _size_note(baseline: Image | None, picture: Image | None) -> str:
+    if baseline is None or picture is None or baseline.size == picture.size:
+        return ""
+    steps = (
+        (picture.width_px - baseline.width_px, "wider", "narrower"),
+        (picture.height_px - baseline.height_px, "taller", "shorter"),
+    )
+    told = [f"{abs(by):,} px {more if by > 0 else less}" for by, more, less in steps if by]
+    return f"The new picture is {' and '.join(told)}: {baseline.size} became {picture.size}."

@@ -4,20 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from storyshelf.auth.permissions import Action, Who
 from storyshelf.builds.build import BuildState
 from storyshelf.builds.store import BuildFilter
 from storyshelf.projects.project import Project
 from storyshelf.review.read import BuildView
 from storyshelf.ui.view_models.build_line import BuildLine, build_line
+from storyshelf.ui.view_models.forms import Option, choices
+from storyshelf.ui.view_models.frame import Frame, Place, project_frame
 from storyshelf.web.links import Links, with_query
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One choice of a filter."""
-
-    value: str
-    is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +20,12 @@ class ProjectPage:
     """A project's builds."""
 
     title: str
+    frame: Frame
     name: str
     default_branch: str
     link: str
+    tokens_link: str | None
+    text: str
     branch: str
     states: Sequence[Option]
     is_filtered: bool
@@ -36,22 +34,27 @@ class ProjectPage:
 
 
 def project_page(
-    project: Project,
+    named: tuple[Project, Who],
     shown: BuildFilter,
     views: Sequence[BuildView],
     next_cursor: str | None,
     now: datetime,
 ) -> ProjectPage:
     """Return what the page says."""
+    project, who = named
     link = Links().project(project.slug)
-    query = {"branch": shown.branch, "state": shown.state, "after": next_cursor}
+    query = {"branch": shown.branch, "state": shown.state, "q": shown.text, "after": next_cursor}
+    manages = who.may(Action.MANAGE, project.id)
     return ProjectPage(
         title=f"{project.name} · builds",
+        frame=project_frame(project, who, Place.BUILDS),
         name=project.name,
         default_branch=project.default_branch,
         link=link,
+        tokens_link=f"{Links().settings(project.slug)}/tokens" if manages else None,
+        text=shown.text,
         branch=shown.branch or "",
-        states=[Option(state.value, state is shown.state) for state in BuildState],
+        states=choices({"": "any"} | {state: state for state in BuildState}, shown.state or ""),
         is_filtered=shown != BuildFilter(),
         builds=[build_line(project.slug, view, now) for view in views],
         next_link=with_query(link, query) if next_cursor else None,

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from storyshelf.builds.build import Build, BuildState
+from storyshelf.builds.shard_store import NEXT_STATES, ShardState
 from storyshelf.queue.store import Attempt
 from storyshelf.review.read import ShardView
 from storyshelf.ui.signs import SHARD_SIGNS, Sign
@@ -30,14 +32,16 @@ class ShardLine:
     took: str
     error: str
     tries: Sequence[TryLine]
+    can_retry: bool
+    can_cancel: bool
 
 
-def shard_lines(views: Sequence[ShardView], now: datetime) -> Sequence[ShardLine]:
+def shard_lines(views: Sequence[ShardView], build: Build, now: datetime) -> Sequence[ShardLine]:
     """Return what the page says of each shard."""
-    return [_line(view, now) for view in views]
+    return [_line(view, build, now) for view in views]
 
 
-def _line(view: ShardView, now: datetime) -> ShardLine:
+def _line(view: ShardView, build: Build, now: datetime) -> ShardLine:
     shard = view.shard
     ended = shard.closed_at or now
     return ShardLine(
@@ -48,7 +52,15 @@ def _line(view: ShardView, now: datetime) -> ShardLine:
         took=span((ended - shard.opened_at).total_seconds()),
         error=shard.error or "",
         tries=[_try(attempt, now) for attempt in view.attempts],
+        can_retry=_may_retry(build) and ShardState.OPEN in NEXT_STATES[shard.state],
+        can_cancel=build.state is BuildState.CAPTURING and shard.state is ShardState.OPEN,
     )
+
+
+def _may_retry(build: Build) -> bool:
+    """Tell whether shards of the build are tried again; one that is being finalised is too late."""
+    is_open = build.state is BuildState.CAPTURING and build.open_shards > 0
+    return is_open or build.state is BuildState.FAILED
 
 
 def _last_consumer(attempts: Sequence[Attempt]) -> str:

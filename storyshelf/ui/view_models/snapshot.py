@@ -1,39 +1,54 @@
-"""A snapshot: both pictures, what changed, and everything that explains the verdict."""
+"""A snapshot: both pictures, what is decided about it, and everything that explains the verdict."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from storyshelf.builds.build import Build
-from storyshelf.ids import SnapshotId
+from storyshelf.auth.permissions import Action, Who
 from storyshelf.projects.project import Project
-from storyshelf.review.read import SnapshotView
+from storyshelf.review.read import ShardView, SnapshotView
+from storyshelf.review.strip import Shown, Window
 from storyshelf.snapshots.decision import DECIDABLE, Decision
-from storyshelf.snapshots.snapshot import CaptureOptions
+from storyshelf.snapshots.snapshot import Verdict
+from storyshelf.ui.choice import Trail
 from storyshelf.ui.signs import DECISION_SIGNS, VERDICT_SIGNS, Sign
-from storyshelf.ui.view_models.cards import variant_of, verdict_link
+from storyshelf.ui.view_models.cards import variant_of
+from storyshelf.ui.view_models.explanation import (
+    BaselineNote,
+    ConsoleNote,
+    Fact,
+    FailedRequest,
+    Timing,
+    baseline_note,
+    console_of,
+    environment_of,
+    facts_of,
+    requests_of,
+    timings_of,
+    warnings_of,
+)
+from storyshelf.ui.view_models.filmstrip import Filmstrip, filmstrip
 from storyshelf.ui.view_models.pictures import (
     Frame,
-    Image,
-    Overlay,
+    Stage,
     baseline_of,
     frames_of,
-    overlay_of,
     picture_of,
+    stage_of,
 )
-from storyshelf.ui.words import When, number_of, span, when_at_all
+from storyshelf.ui.words import When, when_at_all
 from storyshelf.web.links import Links
-
-STEPS = ("first_picture", "open", "render", "settle", "shoot", "compare", "store")
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """A line of the table below the pictures."""
+class Read:
+    """What was read around the snapshot; `counts` are of the choice, `waits` is decided next."""
 
-    name: str
-    value: str
+    window: Window
+    counts: Mapping[Verdict, Shown]
+    waits: SnapshotView | None
+    shard: ShardView | None
+    facts: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +61,21 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class DecisionBar:
+    """What is decided, and the form that decides."""
+
+    sign: Sign
+    by: str
+    when: When | None
+    may: bool
+    link: str
+    seen: str
+    then: str
+    is_accepted: bool
+    is_denied: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SnapshotPage:
     """One snapshot."""
 
@@ -54,137 +84,122 @@ class SnapshotPage:
     project_link: str
     number: int
     build_link: str
+    own_link: str
     story_title: str
     story_name: str
     variant: str
+    story_link: str
     sign: Sign
-    verdict_link: str
     reason: str
-    decision: Sign | None
+    decision: DecisionBar | None
+    waiting: str
     commands: Sequence[str]
-    decided_by: str
-    decided: When | None
-    baseline_reason: str
-    baseline_number: int | None
-    baseline_link: str
-    stage_width_px: int
-    stage_height_px: int
-    baseline: Image | None
-    picture: Image | None
-    overlay: Overlay | None
+    stage: Stage
+    ahead: Sequence[str]
+    strip: Filmstrip
+    baseline: BaselineNote
     frames: Sequence[Frame]
     failure: Failure | None
     warnings: Sequence[Fact]
+    requests: Sequence[FailedRequest]
+    console: Sequence[ConsoleNote]
     facts: Sequence[Fact]
-    timings: Sequence[Fact]
+    environment: Sequence[Fact]
+    timings: Sequence[Timing]
     previous_link: str | None
     next_link: str | None
 
 
 def snapshot_page(
-    project: Project,
-    build: Build,
-    snapshot: SnapshotView,
-    beside: tuple[SnapshotId | None, SnapshotId | None],
-    now: datetime,
+    project: Project, trail: Trail, read: Read, who: Who, now: datetime
 ) -> SnapshotPage:
-    """Return what the page says."""
+    """Return what the page says of the snapshot in the middle of the window."""
+    snapshot, number = read.window.snapshots[read.window.at], trail.number
     links, slug = Links(), project.slug
-    baseline, picture = baseline_of(slug, snapshot), picture_of(slug, snapshot)
-    images = [image for image in (baseline, picture) if image is not None]
-    before, after = (
-        None if one is None else links.snapshot(slug, build.number, one) for one in beside
-    )
-    of_baseline = None if snapshot.baseline is None else snapshot.baseline.build_number
+    before, after = read.window.previous, read.window.next
     return SnapshotPage(
-        title=f"{snapshot.title}: {snapshot.name} · build {build.number} · {project.name}",
+        title=f"{snapshot.title}: {snapshot.name} · build {number} · {project.name}",
         project_name=project.name,
         project_link=links.project(slug),
-        number=build.number,
-        build_link=links.build(slug, build.number),
+        number=number,
+        build_link=trail.build(),
+        own_link=trail.snapshot(snapshot.id),
         story_title=snapshot.title,
         story_name=snapshot.name,
         variant=variant_of(snapshot),
+        story_link=_story_link(slug, number, snapshot),
         sign=VERDICT_SIGNS[snapshot.verdict],
-        verdict_link=verdict_link(slug, build.number, snapshot.verdict),
         reason=snapshot.reason,
-        decision=DECISION_SIGNS[snapshot.decision] if snapshot.verdict in DECIDABLE else None,
-        commands=_commands(build, snapshot),
-        decided_by=snapshot.decided_by or "",
-        decided=when_at_all(snapshot.decided_at, now),
-        baseline_reason=snapshot.baseline_reason,
-        baseline_number=of_baseline,
-        baseline_link=links.build(slug, of_baseline) if of_baseline else "",
-        stage_width_px=max((image.width_px for image in images), default=0),
-        stage_height_px=max((image.height_px for image in images), default=0),
-        baseline=baseline,
-        picture=picture,
-        overlay=overlay_of(slug, snapshot),
+        decision=_decision(project, trail, snapshot, who, now),
+        waiting=_waiting(read.counts),
+        commands=_commands(number, snapshot),
+        stage=stage_of(slug, snapshot),
+        ahead=_ahead(slug, read.waits, after),
+        strip=filmstrip(read.window, read.counts, trail),
+        baseline=baseline_note(slug, snapshot, now),
         frames=frames_of(slug, snapshot),
         failure=_failure(snapshot),
-        warnings=[Fact(warning["code"], warning["text"]) for warning in snapshot.warnings],
-        facts=_facts(snapshot),
-        timings=_timings(snapshot.timings_ms),
-        previous_link=before,
-        next_link=after,
+        warnings=warnings_of(snapshot),
+        requests=requests_of(snapshot),
+        console=console_of(snapshot),
+        facts=facts_of(snapshot, read.shard),
+        environment=environment_of(read.facts),
+        timings=timings_of(snapshot.timings_ms),
+        previous_link=None if before is None else trail.snapshot(before.id),
+        next_link=None if after is None else trail.snapshot(after.id),
     )
 
 
-def _commands(build: Build, snapshot: SnapshotView) -> Sequence[str]:
-    """Return what to type to decide it, or to take a person's decision back."""
-    if snapshot.verdict not in DECIDABLE or build.rule is not None:
+def _decision(
+    project: Project, trail: Trail, snapshot: SnapshotView, who: Who, now: datetime
+) -> DecisionBar | None:
+    if snapshot.verdict not in DECIDABLE:
+        return None
+    return DecisionBar(
+        sign=DECISION_SIGNS[snapshot.decision],
+        by=f"by {snapshot.decided_by}" if snapshot.decided_by else "",
+        when=when_at_all(snapshot.decided_at, now),
+        may=who.may(Action.DECIDE, project.id),
+        link=Links().decisions(trail.slug, trail.number),
+        seen=f"{snapshot.id}:{snapshot.decision}",
+        then=trail.next,
+        is_accepted=snapshot.decision is Decision.ACCEPTED,
+        is_denied=snapshot.decision is Decision.DENIED,
+    )
+
+
+def _waiting(counts: Mapping[Verdict, Shown]) -> str:
+    waiting = sum(shown.undecided for shown in counts.values())
+    return f"{waiting:,} to decide" if waiting else "nothing left to decide"
+
+
+def _ahead(slug: str, *snapshots: SnapshotView | None) -> Sequence[str]:
+    """Return the pictures that are looked at next, each once."""
+    pictures = [
+        picture
+        for snapshot in snapshots
+        if snapshot is not None
+        for picture in (baseline_of(slug, snapshot), picture_of(slug, snapshot))
+    ]
+    return list(dict.fromkeys(picture.link for picture in pictures if picture is not None))
+
+
+def _story_link(slug: str, number: int, snapshot: SnapshotView) -> str:
+    """Return the story in the published Storybook; one that was removed is not in it."""
+    if snapshot.verdict is Verdict.REMOVED:
+        return ""
+    return Links().storybook(slug, number, f"/story/{snapshot.story_id}")
+
+
+def _commands(number: int, snapshot: SnapshotView) -> Sequence[str]:
+    """Return what to type to decide it, or to take a decision back."""
+    if snapshot.verdict not in DECIDABLE:
         return ()
     waits = snapshot.decision is Decision.NONE
     names = ("accept", "deny") if waits else ("undo",)
-    return [f"storyshelf {name} {build.number} {snapshot.id}" for name in names]
-
-
-def _timings(timings_ms: Mapping[str, float]) -> Sequence[Fact]:
-    """Return how long each step took, in the order of the steps; what is no step comes last."""
-    known = [name for name in STEPS if name in timings_ms]
-    names = [*known, *sorted(timings_ms.keys() - set(STEPS))]
-    return [
-        Fact(name.removesuffix("_ms").replace("_", " "), span(timings_ms[name] / 1000))
-        for name in names
-    ]
+    return [f"storyshelf {name} {number} {snapshot.id}" for name in names]
 
 
 def _failure(snapshot: SnapshotView) -> Failure | None:
     error = snapshot.error
     return None if error is None else Failure(error["code"], error["message"], error["stack"])
-
-
-def _facts(snapshot: SnapshotView) -> Sequence[Fact]:
-    options = CaptureOptions.parse(snapshot.options)
-    viewport = options.viewport
-    facts = [
-        ("Story", snapshot.story_id),
-        ("File", snapshot.import_path),
-        ("Viewport", f"{_size(viewport.width_px, viewport.height_px)}, scale {viewport.scale:g}"),
-        ("Mode", snapshot.mode),
-        ("Browser", snapshot.browser),
-        ("Picture", _size(snapshot.width_px, snapshot.height_px)),
-        ("Delay", f"{options.delay_ms} ms" if options.delay_ms else ""),
-        ("Threshold", f"{options.diff_threshold:g}"),
-        *_diff_facts(snapshot.diff),
-        ("Environment", snapshot.environment or ""),
-        ("Took", "" if snapshot.duration_ms is None else span(snapshot.duration_ms / 1000)),
-    ]
-    return [Fact(name, value) for name, value in facts if value]
-
-
-def _diff_facts(diff: Any) -> Sequence[tuple[str, str]]:
-    if diff is None:
-        return ()
-    before, after = tuple(diff["base_size"]), tuple(diff["head_size"])
-    return (
-        ("Changed", number_of(diff["changed_px"], "pixel")),
-        ("Differing at all", number_of(diff["raw_px"], "pixel")),
-        ("Regions", str(len(diff["regions"]))),
-        ("Size", f"{_size(*before)} → {_size(*after)}" if before != after else ""),
-        ("Engine", f"{diff['metric']}, {diff['engine']} {diff['engine_version']}"),
-    )
-
-
-def _size(width_px: int | None, height_px: int | None) -> str:
-    return "" if width_px is None else f"{width_px} × {height_px} px"  # noqa: RUF001  # a size

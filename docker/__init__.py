@@ -1,0 +1,1 @@
+"""The images, and `make images`, which builds them and tries them out."""

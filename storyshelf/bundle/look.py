@@ -1,0 +1,97 @@
+"""How a page is asked to look while it is shot: media, language, globals, args.
+
+All of it can be compared, sorted and stored; what is as always is not stored.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+DEFAULT_LOCALE = "en-US"
+DEFAULT_TIME_ZONE = "UTC"
+MAX_NAME = 60  # characters of a locale or a time zone
+MAX_VALUES = 3_000  # characters of globals or args, as JSON: both fit in an address, escaped
+
+
+class ColorScheme(StrEnum):
+    """What `prefers-color-scheme` says."""
+
+    LIGHT = "light"
+    DARK = "dark"
+
+
+class Motion(StrEnum):
+    """What `prefers-reduced-motion` says; reduced moves less while it comes to rest."""
+
+    REDUCE = "reduce"
+    FREE = "no-preference"
+
+
+class ForcedColors(StrEnum):
+    """What `forced-colors` says, as a high contrast theme of a system would."""
+
+    NONE = "none"
+    ACTIVE = "active"
+
+
+class Media(StrEnum):
+    """Which of a style sheet's media the page is shown in."""
+
+    SCREEN = "screen"
+    PRINT = "print"
+
+
+class Crop(StrEnum):
+    """What part of the page the picture shows."""
+
+    CONTENT = "content"  # its box, with a margin
+    VIEWPORT = "viewport"  # the window, whatever is in it
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Look:
+    """What a picture is taken in besides its viewport; the defaults are of a story without wishes.
+
+    `globals` and `args` are JSON objects with sorted keys, or empty for none. Raises ValueError for
+    one that is too long.
+    """
+
+    locale: str = DEFAULT_LOCALE  # first: a page of another locale or time zone costs a new context
+    time_zone: str = DEFAULT_TIME_ZONE
+    color_scheme: ColorScheme = ColorScheme.LIGHT
+    motion: Motion = Motion.REDUCE
+    forced_colors: ForcedColors = ForcedColors.NONE
+    media: Media = Media.SCREEN
+    crop: Crop = Crop.CONTENT
+    globals: str = ""
+    args: str = ""
+
+    def __post_init__(self) -> None:
+        """Hold the bounds, whoever made it."""
+        if max(len(self.locale), len(self.time_zone)) > MAX_NAME:
+            msg = f"a locale or a time zone has more than {MAX_NAME} characters"
+            raise ValueError(msg)
+        if max(len(self.globals), len(self.args)) > MAX_VALUES:
+            msg = f"globals or args have more than {MAX_VALUES} characters"
+            raise ValueError(msg)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what is not as always."""
+        always = asdict(ALWAYS)
+        return {name: value for name, value in asdict(self).items() if value != always[name]}
+
+    @classmethod
+    def parse(cls, stored: Mapping[str, Any]) -> "Look":
+        """Read what `to_json` wrote."""
+        kinds: Mapping[str, Callable[[str], Any]] = {
+            "color_scheme": ColorScheme,
+            "motion": Motion,
+            "forced_colors": ForcedColors,
+            "media": Media,
+            "crop": Crop,
+        }
+        return cls(**{name: kinds.get(name, str)(value) for name, value in stored.items()})
+
+
+ALWAYS = Look()
