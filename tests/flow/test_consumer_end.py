@@ -42,12 +42,17 @@ def standing_still(pids: Iterable[int]) -> Iterator[None]:
                 os.kill(pid, signal.SIGCONT)
 
 
-def database_processes(product: Product) -> list[int]:
-    """Return the server's backends of this database, and the one that would start others."""
+@contextmanager
+def silent_database(product: Product) -> Iterator[None]:
+    """Have the database neither answer nor take a connection for a while.
+
+    Its parent stands still first: a pool that grows meanwhile would get a backend of its own.
+    """
     rows = product.rows("SELECT pid FROM pg_stat_activity WHERE datname = current_database()")
-    backends = [row["pid"] for row in rows if Path(f"/proc/{row['pid']}").exists()]
-    parent = Path(f"/proc/{backends[0]}/stat").read_text().rpartition(") ")[2].split()[1]
-    return [*backends, int(parent)]
+    living = next(row["pid"] for row in rows if Path(f"/proc/{row['pid']}").exists())
+    parent = int(Path(f"/proc/{living}/stat").read_text().rpartition(") ")[2].split()[1])
+    with standing_still([parent]), standing_still(descendants(parent)):
+        yield
 
 
 def time_to_end_s(consumer: Started) -> float:
@@ -125,7 +130,7 @@ def test_a_database_that_does_not_answer_cannot_hold_a_consumer_past_its_grace(
 ) -> None:
     consumer = product.consume(STORYSHELF_STOP_GRACE_S=str(GRACE_S))
     below = descendants(consumer.process.pid)
-    with standing_still(database_processes(product)):
+    with silent_database(product):
         assert time_to_end_s(consumer) < GRACE_S + LAST_RESORT_S + SLACK_S
     assert consumer.process.returncode == EXIT_LEFT_BEHIND
     assert wait_gone(below, timeout_s=10) == frozenset()
