@@ -2,11 +2,21 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 
-from consumer.capture.confirm import Conclusion, Confirmed, Seen, conclude, needs_second
+from consumer.capture.confirm import Seen, conclude, needs_second
 from consumer.death import Cause, ChildDiedError, Death
+from consumer.kinds.finding import (
+    Finding,
+    Shot,
+    Suspicion,
+    concluded,
+    errored,
+    incomparable,
+    same_bytes,
+    unchanged,
+)
 from consumer.kinds.shelf import Shelf
 from consumer.kinds.stopwatch import Stopwatch
 from consumer.messages import (
@@ -40,28 +50,6 @@ from storyshelf.snapshots.snapshot import (
 from storyshelf.storage.blobs import Blobs, MissingBlobError, key_of
 
 OF_A_STORY = frozenset({FailureCode.TOO_LARGE, FailureCode.INTERNAL})
-
-
-@dataclass(frozen=True, slots=True)
-class Shot:
-    """What the child sent of one capture, with what the parent found out itself."""
-
-    captured: Captured
-    key: BlobKey | None
-    took_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A verdict with its sentence, before the pictures are stored."""
-
-    verdict: Verdict
-    reason: str
-    shot: Shot
-    pixels: Pixels = Pixels.DIFFERENT
-    compared: Compared | None = None
-    frames: tuple[Shot, ...] = ()
-    warnings: tuple[Notice, ...] = ()
 
 
 class Photographer:
@@ -101,12 +89,12 @@ class Photographer:
 
     async def _judged(self, commission: "_Commission", first: Shot) -> Finding:
         if first.captured.ending is Ending.ERRORED or first.key is None:
-            return _errored(first)
+            return errored(first)
         baseline = commission.snapshot.baseline_image
         if baseline is None:
             return Finding(Verdict.ADDED, "It is new: there is nothing to compare it with.", first)
         if first.key == baseline:
-            return _same_bytes(first)
+            return same_bytes(first)
         return await self._compared_with(baseline, first, commission)
 
     async def _compared_with(
@@ -115,13 +103,13 @@ class Photographer:
         with commission.watch.step("compare"):
             base = await self._baseline(baseline)
         if base is None or first.key is None:
-            return _incomparable(first)
+            return incomparable(first)
         compared = await self._compare(commission, base, first)
         if not needs_second(Seen(first.key, compared.outcome)):
-            return _unchanged(first, compared)
+            return unchanged(first, compared)
         commission.watch.add("first_picture", first.took_ms / 1_000)
         second = await self._shoot(commission, Page.FRESH)
-        return await self._confirmed(commission, _Suspicion(base, first, second, compared))
+        return await self._confirmed(commission, Suspicion(base, first, second, compared))
 
     async def _baseline(self, key: BlobKey) -> bytes | None:
         """Return the baseline's picture, None if the storage lost or damaged it."""
@@ -131,13 +119,13 @@ class Photographer:
             return None
         return content if key_of(content) == key else None
 
-    async def _confirmed(self, commission: "_Commission", suspicion: "_Suspicion") -> Finding:
+    async def _confirmed(self, commission: "_Commission", suspicion: "Suspicion") -> Finding:
         """Judge by the second, clean picture too; a story that gives two pictures is unstable."""
         first, second, compared = suspicion.first, suspicion.second, suspicion.compared
         if second.captured.ending is Ending.ERRORED or second.key is None or first.key is None:
-            return _errored(second)
+            return errored(second)
         if second.key == commission.snapshot.baseline_image:
-            return _same_bytes(second)
+            return same_bytes(second)
         between = Outcome.IDENTICAL
         if second.key != first.key:
             between = (await self._compare(commission, first.captured.png, second)).outcome
@@ -147,7 +135,7 @@ class Photographer:
             Seen(second.key, compared.outcome),
             between,
         )
-        return _concluded(confirmed, suspicion, compared)
+        return concluded(confirmed, suspicion, compared)
 
     async def _shoot(self, commission: "_Commission", page: Page) -> Shot:
         child, snapshot, work = commission.child, commission.snapshot, commission.work
@@ -266,16 +254,6 @@ class _Commission:
     watch: Stopwatch
 
 
-@dataclass(frozen=True, slots=True)
-class _Suspicion:
-    """A difference that is not believed yet."""
-
-    base: bytes
-    first: Shot
-    second: Shot
-    compared: Compared
-
-
 @contextmanager
 def _blamed_on(story: StoryId) -> Iterator[None]:
     """Lay a death between two requests on the story: its page is still open, its picture compared.
@@ -303,49 +281,6 @@ def crashed(
         duration_ms=0,
         error=CaptureError("page_crashed", last_death),
     )
-
-
-def _concluded(confirmed: Confirmed, suspicion: _Suspicion, compared: Compared) -> Finding:
-    second = suspicion.second
-    reason = f"{compared.reason} {confirmed.reason}"
-    match confirmed.conclusion:
-        case Conclusion.UNCHANGED:
-            return replace(_unchanged(second, compared), reason=reason)
-        case Conclusion.CHANGED:
-            return Finding(Verdict.CHANGED, reason, second, compared=compared)
-        case Conclusion.UNSTABLE:
-            frames = (suspicion.first, second)
-            return Finding(Verdict.UNSTABLE, reason, second, compared=compared, frames=frames)
-
-
-def _errored(shot: Shot) -> Finding:
-    error = shot.captured.error
-    reason = (
-        "It could not be rendered." if error is None else f"It ended with the error {error.code}."
-    )
-    return Finding(Verdict.ERRORED, reason, shot)
-
-
-def _incomparable(shot: Shot) -> Finding:
-    """Have a person look: only a decision gives the story a baseline that is there again."""
-    lost = "The baseline's picture is lost or damaged in the storage"
-    return Finding(
-        Verdict.CHANGED,
-        f"{lost}, so nothing could be compared: look at the new one and decide.",
-        shot,
-        warnings=(Notice("baseline_lost", f"{lost}. Restore the blob folder from a backup."),),
-    )
-
-
-def _same_bytes(shot: Shot) -> Finding:
-    reason = "The picture is byte for byte the baseline's."
-    return Finding(Verdict.UNCHANGED, reason, shot, pixels=Pixels.EQUAL)
-
-
-def _unchanged(shot: Shot, compared: Compared) -> Finding:
-    is_equal = compared.outcome is Outcome.IDENTICAL
-    pixels = Pixels.EQUAL if is_equal else Pixels.DIFFERENT
-    return Finding(Verdict.UNCHANGED, compared.reason, shot, pixels=pixels, compared=compared)
 
 
 def _error(captured: Captured) -> CaptureError | None:
