@@ -155,6 +155,7 @@ class Child:
             scale=request.scale,
             delay_ms=request.delay_ms,
             look=request.look,
+            baseline=request.baseline,
         )
         picture = await self._studio.shoot(order, request.page, request.timeout_ms, on_stage)
         return Captured(

@@ -124,6 +124,7 @@ class Child:
             wanted.page,
             wanted.timeout_ms,
             wanted.look,
+            wanted.baseline,
         )
         return await self._ask(Captured, message, self._deadline_s(wanted.timeout_ms), on_stage)
 

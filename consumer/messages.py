@@ -46,7 +46,8 @@ Picture = Annotated[bytes, Field(max_length=MAX_BASE_OR_HEAD_BYTES)]
 class Page(StrEnum):
     """Where a story is rendered."""
 
-    SHARED = "shared"  # the bundle's context, whose HTTP and code caches are warm
+    SWITCHED = "switched"  # one that shows another story already, if that can be had; else SHARED
+    SHARED = "shared"  # loaded anew in the bundle's context, whose HTTP and code caches are warm
     FRESH = "fresh"  # a context of its own: what a change is confirmed in
 
 
@@ -214,7 +215,10 @@ class StoriesRead:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """Render one story and take its picture; `timeout_ms` covers all of it, recovery too."""
+    """Render one story and take its picture; `timeout_ms` covers all of it, recovery too.
+
+    `baseline` names the picture it will be compared with: its very bytes need no second look.
+    """
 
     id: RequestId
     story_id: StoryName
@@ -225,6 +229,7 @@ class Capture:
     page: Page
     timeout_ms: TimeoutMs
     look: Look = ALWAYS
+    baseline: Key | None = None
     kind: Literal["capture"] = "capture"
 
 

@@ -22,7 +22,7 @@ from consumer.messages import (
 from consumer.pulse import BEAT_EVERY_S, SILENT_LOOKS
 from storyshelf.bundle.look import ALWAYS, Look
 from storyshelf.errors import StoryshelfError
-from storyshelf.ids import StoryId
+from storyshelf.ids import BlobKey, StoryId
 
 LEAST_MEMORY_BYTES = 2 << 30  # a browser, its largest pages and two large pictures to compare
 MEMORY_SHARE = 0.75  # of the machine, for all children together
@@ -80,7 +80,10 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class CaptureRequest:
-    """One story to photograph; `timeout_ms` covers all of it."""
+    """One story to photograph; `timeout_ms` covers all of it.
+
+    `baseline` is the picture it will be compared with, where there is one.
+    """
 
     story_id: StoryId
     viewport_width_px: int
@@ -90,6 +93,7 @@ class CaptureRequest:
     page: Page
     timeout_ms: int
     look: Look = ALWAYS
+    baseline: BlobKey | None = None
 
 
 @dataclass(slots=True)

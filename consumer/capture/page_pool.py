@@ -113,7 +113,7 @@ class PagePool:
 
     async def close(self) -> None:
         """Close every context; the browser stays for the next bundle."""
-        for kind in Page:
+        for kind in list(self._contexts):
             await self._discard_context(kind)
 
     async def _opened(self, kind: Page) -> StoryPage:

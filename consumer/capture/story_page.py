@@ -10,7 +10,7 @@ from consumer.capture.deadline import CALL_S, Budget
 from consumer.capture.page_watch import PageWatch
 from consumer.capture.verdict import Report, read_report
 from storyshelf.bundle.look import ALWAYS, ColorScheme, ForcedColors, Look, Media, Motion
-from storyshelf.ids import StoryId
+from storyshelf.ids import BlobKey, StoryId
 
 WISH = "storyshelf-"  # before what the page script is asked for in the address
 LOAD_S = 20.0  # until the first byte of the preview: the bundle is on this machine
@@ -26,6 +26,7 @@ class Order:
     scale: float
     delay_ms: int
     look: Look = ALWAYS
+    baseline: BlobKey | None = None  # the picture it will be compared with
 
 
 class StoryPage:

@@ -149,6 +149,7 @@ class Photographer:
             page=page,
             timeout_ms=self._timeout_ms + snapshot.options.delay_ms,
             look=snapshot.options.look,
+            baseline=snapshot.baseline_image,
         )
         began = self._clock.monotonic()
         try:
