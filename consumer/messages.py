@@ -70,6 +70,7 @@ class ErrorCode(StrEnum):
     PAGE_UNRESPONSIVE = "page_unresponsive"
     NAVIGATED_AWAY = "navigated_away"
     CONFIG_FAILED = "config_failed"
+    SHOT_NOT_REACHED = "shot_not_reached"
 
 
 class WarningCode(StrEnum):
@@ -84,6 +85,7 @@ class WarningCode(StrEnum):
     DIALOG = "dialog"
     POPUP = "popup"
     UNSETTLED = "unsettled"
+    UNDECLARED_SHOT = "undeclared_shot"
     UNREADABLE_FILE = "unreadable_file"  # only of ReadStories: a file of stories did not load
 
 

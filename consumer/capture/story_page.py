@@ -1,5 +1,6 @@
 """One page in the browser, and what can be asked of it; every call has a deadline."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -97,11 +98,12 @@ class StoryPage:
     async def show(self, order: Order, budget: Budget) -> None:
         """Load the preview with this story; returns when the document has begun.
 
-        The look's globals and args travel in the address, where the page script finds them before
-        there is a preview; Storybook's own `globals=` and `args=` take few kinds of values.
+        The look's globals, args and shot travel in the address, where the page script finds them
+        before there is a preview; Storybook's own `globals=` and `args=` take few kinds of values.
         """
         look = order.look
-        asked = {"globals": look.globals, "args": look.args}
+        shot = json.dumps(look.shot) if look.shot else ""
+        asked = {"globals": look.globals, "args": look.args, "shot": shot}
         wishes = "".join(f"&{WISH}{name}={quote(said)}" for name, said in asked.items() if said)
         await self._go(f"?id={quote(order.story_id)}&viewMode=story{wishes}", budget)
 

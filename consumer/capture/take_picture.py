@@ -4,7 +4,7 @@ from consumer.capture import camera, readiness
 from consumer.capture.deadline import Budget
 from consumer.capture.sitting import Picture, Sitting
 from consumer.capture.verdict import judge
-from consumer.messages import Stage, StoryError
+from consumer.messages import Stage, StoryError, WarningCode
 from storyshelf.diff.png import read_header
 
 
@@ -53,7 +53,11 @@ async def _open(sitting: Sitting) -> None:
 
 
 async def _judged(sitting: Sitting) -> StoryError | None:
-    return judge(await sitting.page.report(sitting.budget))
+    report = await sitting.page.report(sitting.budget)
+    for shot in report.undeclared:
+        text = f"shot({shot!r}) takes no picture: add the name to parameters.storyshelf.shots"
+        sitting.page.watch.warn(WarningCode.UNDECLARED_SHOT, text)
+    return judge(report, sitting.order.look.shot)
 
 
 class _Laps:

@@ -49,6 +49,7 @@ KNOWN_KEYS = (
         "chromatic.viewports", "percy.widths", "lostpixel.breakpoints",
     )),
     KnownKey("modes", Shape.OBJECT, ("chromatic.modes", "argos.modes")),
+    KnownKey("shots", Shape.LIST),
     KnownKey("diffThreshold", Shape.NUMBER, ("chromatic.diffThreshold",)),
     KnownKey("cropToViewport", Shape.FLAG, ("chromatic.cropToViewport",)),
     KnownKey("forcedColors", Shape.TEXT, ("chromatic.forcedColors",)),

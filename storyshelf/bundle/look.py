@@ -1,4 +1,4 @@
-"""How a page is asked to look while it is shot: media, language, globals, args.
+"""How a page is asked to look while it is shot: media, language, globals, args, and when.
 
 All of it can be compared, sorted and stored; what is as always is not stored.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 DEFAULT_LOCALE = "en-US"
 DEFAULT_TIME_ZONE = "UTC"
-MAX_NAME = 60  # characters of a locale or a time zone
+MAX_NAME = 60  # characters of a locale, a time zone or a shot's name
 MAX_VALUES = 3_000  # characters of globals or args, as JSON: both fit in an address, escaped
 
 
@@ -66,11 +66,12 @@ class Look:
     crop: Crop = Crop.CONTENT
     globals: str = ""
     args: str = ""
+    shot: str = ""  # that the play function is to reach; none: its end
 
     def __post_init__(self) -> None:
         """Hold the bounds, whoever made it."""
-        if max(len(self.locale), len(self.time_zone)) > MAX_NAME:
-            msg = f"a locale or a time zone has more than {MAX_NAME} characters"
+        if max(len(self.locale), len(self.time_zone), len(self.shot)) > MAX_NAME:
+            msg = f"a locale, a time zone or a shot has more than {MAX_NAME} characters"
             raise ValueError(msg)
         if max(len(self.globals), len(self.args)) > MAX_VALUES:
             msg = f"globals or args have more than {MAX_VALUES} characters"

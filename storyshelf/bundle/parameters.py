@@ -11,6 +11,7 @@ from storyshelf.bundle.known_keys import KEYS
 from storyshelf.bundle.look import ALWAYS, Look
 from storyshelf.bundle.modes import Mode, read_look, read_modes
 from storyshelf.bundle.reader import MAX_DELAY_MS, ParameterWarning, Reader, Values
+from storyshelf.bundle.shots import picture_name, read_shots
 from storyshelf.bundle.viewport import (
     DEFAULT_HEIGHT_PX,
     MAX_EDGE_PX,
@@ -59,6 +60,7 @@ class StoryParameters:
     modes: tuple[Mode, ...] = ()
     look: Look = ALWAYS
     scale: float | None = None
+    shots: tuple[str, ...] = ()  # named pictures on the way, besides the one at the end
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ def parse_parameters(storyshelf: object, chromatic: object) -> ReadParameters:
     values = others | ours
     look = read_look(reader, values, ALWAYS)
     skip_reason = _skip_reason(reader, values)
+    modes = read_modes(reader, ours.get("modes"), others.get("modes"), look)
     parameters = StoryParameters(
         disable_snapshot=reader.flag(values, "disableSnapshot") or bool(skip_reason),
         delay_ms=reader.delay_ms(values, "delay"),
@@ -97,9 +100,10 @@ def parse_parameters(storyshelf: object, chromatic: object) -> ReadParameters:
         diff_threshold=reader.threshold(values, "diffThreshold"),
         skip_reason=skip_reason,
         viewport=_own_viewport(reader, ours, others),
-        modes=read_modes(reader, ours.get("modes"), others.get("modes"), look),
+        modes=modes,
         look=look,
         scale=reader.number_among(values, "scale", SCALES),
+        shots=read_shots(reader, values, [mode.name for mode in modes]),
     )
     _warn_of_what_is_not_followed(reader, values)
     if parameters.modes and parameters.viewports:
@@ -112,8 +116,23 @@ def modes_of(
 ) -> tuple[ShotMode, ...]:
     """Return the modes a story is shot in: its own, or one for each viewport, or `default`.
 
-    `otherwise` are the viewports of a story that names none.
+    Each is followed by the story's named shots in it. `otherwise` are the viewports of a story that
+    names none.
     """
+    return tuple(
+        each
+        for mode in _modes_at_the_end(parameters, otherwise)
+        for each in (mode, *(_at(mode, shot) for shot in parameters.shots))
+    )
+
+
+def _at(mode: ShotMode, shot: str) -> ShotMode:
+    return ShotMode(picture_name(mode.name, shot), mode.viewport, replace(mode.look, shot=shot))
+
+
+def _modes_at_the_end(
+    parameters: StoryParameters, otherwise: tuple[Viewport, ...]
+) -> tuple[ShotMode, ...]:
     own = parameters.viewport or Viewport()
     if parameters.modes:
         return tuple(

@@ -45,7 +45,7 @@ const run = async () => {
   const story = stories[id];
   channel.emit("setGlobals", { globals, globalTypes: {} });
   if (!story) { fail("storyMissing", new Error(`no story ${id}`)); return; }
-  channel.emit("storyPrepared", { id, parameters: {}, initialArgs: args, args });
+  channel.emit("storyPrepared", { id, parameters: story.parameters, initialArgs: args, args });
   phase("rendering");
   show("main");
   try {

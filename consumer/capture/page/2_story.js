@@ -1,6 +1,8 @@
 // What Storybook says on its channel, recorded from the first word; and when there is no more to come.
 const MESSAGE_CHARS = 4_000;
 const STACK_CHARS = 20_000;
+const SHOT_CHARS = 60;
+const MAX_SHOTS = 50; // names of a story's own pictures that are told
 const PLAY_ERROR_GRACE_MS = 1_000; // after a failed play function some versions say nothing more
 const PREVIEW_START_MS = 8_000; // a preview that has loaded and made no channel by then never will
 
@@ -10,8 +12,8 @@ const story = (() => {
   const wish = (name) => {
     try { return JSON.parse(asked.get(`storyshelf-${name}`)); } catch { return null; }
   };
-  const wishes = window === window.top ? { globals: wish("globals"), args: wish("args") } : {};
-  const heard = { events: {}, phase: "", error: null, late: null };
+  const wishes = window === window.top ? { globals: wish("globals"), args: wish("args"), shot: wish("shot") } : {};
+  const heard = { events: {}, phase: "", error: null, late: null, shots: [], declared: null };
   let channel;
   let end; // resolves `ended`
   const ended = new Promise((resolve) => { end = resolve; });
@@ -59,10 +61,29 @@ const story = (() => {
   };
   const OCCASIONS = {
     setGlobals: () => say("updateGlobals", "globals", { globals: wishes.globals }),
-    storyPrepared: ({ id }) => {
-      if (id === wanted) say("updateStoryArgs", "args", { storyId: id, updatedArgs: wishes.args });
+    storyPrepared: ({ id, parameters: asked }) => {
+      if (id !== wanted) return;
+      const shots = asked?.storyshelf?.shots;
+      heard.declared = Array.isArray(shots) ? shots.slice(0, MAX_SHOTS).map(String) : [];
+      say("updateStoryArgs", "args", { storyId: id, updatedArgs: wishes.args });
     },
   };
+  // A story's own pictures: its play function asks for each, and goes no further than the one that is
+  // wanted, which is the end of the story. Nothing here tells Storybook of a test.
+  const shot = async (asked) => {
+    const name = String(asked).slice(0, SHOT_CHARS);
+    if (!heard.shots.includes(name) && heard.shots.length < MAX_SHOTS) heard.shots.push(name);
+    if (name !== wishes.shot) return;
+    end();
+    await new Promise(() => {});
+  };
+  if (window === window.top) {
+    Object.defineProperty(window, "storyshelf", {
+      configurable: true, // a story may have a global of that name
+      writable: true,
+      value: Object.freeze({ shot }),
+    });
+  }
   const listen = (made) => {
     if (!made || made === channel) return;
     channel = made;

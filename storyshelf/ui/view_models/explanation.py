@@ -26,6 +26,7 @@ IN_WORDS = {
     "popup": "The story opened a window, which was closed.",
     "unsettled": "The story was not at rest when its picture was taken.",
     "baseline_lost": "The baseline's picture is lost.",
+    "undeclared_shot": "Its play function asks for a shot that is not declared.",
     "unreadable_file": "A file of stories did not load.",
 }
 
