@@ -72,6 +72,8 @@ class Direction(Generic[In]):
         """Return the frame in pieces; what is over the limits is refused here already."""
         names = _attached(message)
         bodies: list[bytes] = [getattr(message, name) for name in names]
+        while len(bodies) > 1 and not bodies[-1]:
+            bodies.pop()  # what is not sent is empty
         header = self.adapter.dump_json(
             _Header(message, tuple(map(len, bodies))), exclude={"message": set(names)}
         )
@@ -194,8 +196,8 @@ def _with_bodies(message: In, lengths: Sequence[int], body: bytes) -> In:
     names = _attached(message)
     if any(getattr(message, name) for name in names):
         raise ChannelViolationError("bytes inside the header")
-    if len(lengths) != len(names) or sum(lengths) != len(body):
+    if len(lengths) > len(names) or sum(lengths) != len(body):
         raise ChannelViolationError("attachments that do not add up to the body")
     cuts = pairwise(accumulate(lengths, initial=0))
-    parts = {name: body[start:end] for name, (start, end) in zip(names, cuts, strict=True)}
+    parts = {name: body[start:end] for name, (start, end) in zip(names, cuts, strict=False)}
     return replace(message, **parts)  # type: ignore[arg-type]  # bytes fields, by `_attached`

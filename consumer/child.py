@@ -169,6 +169,8 @@ class Child:
             timings_ms=picture.timings_ms,
             console=picture.console,
             png=picture.png,
+            trace=picture.trace.content,
+            untraced=picture.trace.missing,
         )
 
 

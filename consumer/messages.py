@@ -23,6 +23,7 @@ MAX_SIDE_PX = (
 MAX_FILES = 100_000  # far more than an upload may hold by default; the setting decides there
 MAX_STORIES = 20_000  # the entries an index may hold: no story is left without its parameters
 MAX_BASE_OR_HEAD_BYTES = 128 << 20  # 25 Mpx of noise is 100 MB as a PNG
+MAX_TRACE_BYTES = 30 << 20  # of a story that loads a few MB; with a picture it fits a frame
 MAX_SHORT_TEXT = 500  # characters of a line for people
 MAX_CONSOLE_LINES = 50  # of a story; what a reader looks through
 MAX_TIMEOUT_MS = 600_000  # no single request is worth more than ten minutes of a lease
@@ -41,6 +42,7 @@ Side = Annotated[int, Field(ge=0, le=MAX_SIDE_PX)]
 Count = Annotated[int, Field(ge=0, lt=2**40)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Picture = Annotated[bytes, Field(max_length=MAX_BASE_OR_HEAD_BYTES)]
+TraceBytes = Annotated[bytes, Field(max_length=MAX_TRACE_BYTES)]
 
 
 class Page(StrEnum):
@@ -49,6 +51,7 @@ class Page(StrEnum):
     SWITCHED = "switched"  # one that shows another story already, if that can be had; else SHARED
     SHARED = "shared"  # loaded anew in the bundle's context, whose HTTP and code caches are warm
     FRESH = "fresh"  # a context of its own: what a change is confirmed in
+    TRACED = "traced"  # one whose trace is recorded: for people, never for a verdict
 
 
 class Ending(StrEnum):
@@ -246,7 +249,10 @@ class StoryError:
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """A story's picture; an errored one may have none (`png` is empty, the sides are 0)."""
+    """A story's picture; an errored one may have none (`png` is empty, the sides are 0).
+
+    `trace` is a zip, of a traced page only; `untraced` says why there is none.
+    """
 
     id: RequestId
     story_id: StoryName
@@ -264,6 +270,8 @@ class Captured:
     ]
     png: Picture = b""
     console: ConsoleLines = ()
+    trace: TraceBytes = b""
+    untraced: ShortText = ""
     kind: Literal["captured"] = "captured"
 
 

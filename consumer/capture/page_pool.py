@@ -66,7 +66,7 @@ class PagePool:
         A context is of one place, which the browser sets once for it and all its workers.
         """
         elsewhere = self._places.get(kind, place) != place
-        if kind is Page.FRESH or elsewhere or self._has_company(kind):
+        if kind is not Page.SHARED or elsewhere or self._has_company(kind):
             await self._discard_context(kind)
         self._places[kind] = place
         page = self._pages.get(kind)

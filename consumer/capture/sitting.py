@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from consumer.capture.deadline import Budget
 from consumer.capture.story_page import Order, StoryPage
+from consumer.capture.tracing import NOT_ASKED, Trace
 from consumer.messages import ConsoleLine, Stage, StoryError, StoryWarning
 
 OnStage = Callable[[Stage], Awaitable[None]]
@@ -31,3 +32,4 @@ class Picture:
     warnings: tuple[StoryWarning, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)
     console: tuple[ConsoleLine, ...] = ()
+    trace: Trace = NOT_ASKED

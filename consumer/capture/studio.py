@@ -1,7 +1,10 @@
 """Where stories are shot: one bundle in one browser, and a next story whatever the last one did."""
 
+from dataclasses import replace
+
 from playwright.async_api import Error
 
+from consumer.capture import tracing
 from consumer.capture.browser import LaunchedBrowser
 from consumer.capture.deadline import Budget, CallDeadlineError, OutOfTimeError
 from consumer.capture.page_pool import PagePool, Place, UnknownPlaceError
@@ -70,6 +73,8 @@ class Studio:
 
         Raises BrowserFailedError if no page can be had, which is not the story's fault.
         """
+        if kind is Page.TRACED:
+            return await self._shoot_traced(order, timeout_ms, on_stage)
         pool = self._open_pool()
         budget = Budget.of_ms(self._clock, max(timeout_ms - RECOVERY_MS, timeout_ms / 2))
         before: Exception | None = None
@@ -91,6 +96,28 @@ class Studio:
                     return Picture(b"", 0, 0, _told(told), warnings, console=console)
                 before = error
         raise AssertionError("the last attempt returns")
+
+    async def _shoot_traced(self, order: Order, timeout_ms: int, on_stage: OnStage) -> Picture:
+        """Shoot it once in a context of its own, and record all of that."""
+        pool = self._open_pool()
+        kept_ms = RECOVERY_MS + tracing.KEPT_MS
+        budget = Budget.of_ms(self._clock, max(timeout_ms - kept_ms, timeout_ms / 2))
+        try:
+            page = await pool.page(Page.TRACED, Place(order.look.locale, order.look.time_zone))
+        except UnknownPlaceError as error:
+            failed = StoryError(ErrorCode.CONFIG_FAILED, str(error), "")
+            return Picture(b"", 0, 0, failed, trace=tracing.no_page())
+        recording = await tracing.begin(page.page.context, order.story_id)
+        try:
+            self._sitting = Sitting(page, order, budget, on_stage)
+            picture = await take_picture(self._sitting)
+        except TROUBLE as error:
+            warnings, console = page.watch.warnings(), page.watch.console.lines()
+            picture = Picture(b"", 0, 0, _told(error), warnings, console=console)
+            await on_stage(Stage.RECOVERING)
+        trace = await recording.end()
+        await pool.discard(Page.TRACED)
+        return replace(picture, trace=trace)
 
     def note_refusal(self, refusal: Refusal) -> None:
         """Note it with the story before the camera, unless a document of another one says it."""

@@ -13,6 +13,7 @@ import structlog
 from consumer.local.progress import Progress
 from consumer.local.refusing import INTERRUPTED
 from consumer.local.run import PAGE, Asked, Machine, capture, code_of
+from consumer.local.session import Traces
 from consumer.slot_uids import FIRST_UID
 from storyshelf.bundle.parameters import MAX_EDGE_PX, MIN_EDGE_PX, Viewport
 from storyshelf.clock import SystemClock
@@ -55,6 +56,7 @@ def _asked(read: argparse.Namespace) -> Asked:
         repeat=read.repeat,
         parallel=1 if read.headed and read.parallel is None else read.parallel,
         timeout_ms=round(1_000 * read.timeout_s),
+        traces=Traces.ODD if read.trace else Traces.NONE,
     )
 
 
@@ -77,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--story", action="append", default=[], help="id, or pattern")
     parser.add_argument("--repeat", type=_between(1, MAX_REPEAT), default=1)
     parser.add_argument("--headed", action="store_true")
+    parser.add_argument("--trace", action="store_true", help="of stories that go wrong")
     parser.add_argument("--parallel", type=_between(1, MAX_PARALLEL))
     edge = _between(MIN_EDGE_PX, MAX_EDGE_PX)
     parser.add_argument("--width", type=edge, default=Viewport().width_px)

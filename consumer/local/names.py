@@ -24,6 +24,11 @@ def frame_of(stem: str, number: int) -> str:
     return f"{stem}~frame-{number}.png"
 
 
+def trace_of(stem: str) -> str:
+    """Name the trace of a story; no stem ends so."""
+    return f"{stem}~trace.zip"
+
+
 def _plain(text: str, limit_bytes: int) -> str:
     """Return the text itself if it can be a name as it stands, else what is left with a hash."""
     composed = unicodedata.normalize("NFC", text).casefold()

@@ -4,6 +4,7 @@ Everything a story says goes through `escape`; a policy that names our own style
 hashes keeps out what would get past that.
 """
 
+import shlex
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
@@ -129,6 +130,7 @@ def _card(story: StoryResult, slowest_ms: float) -> str:
         if story.how
         else "",
         _error(story),
+        _trace(story),
         _pictures(story),
         _listed("Warnings", story.warnings, _told),
         _listed("Failed requests", story.failed_requests, _told),
@@ -156,6 +158,17 @@ def _error(story: StoryResult) -> str:
         f"<h3>{escape(story.error.code.replace('_', ' '))}</h3>"
         f'<pre tabindex="0" role="group" aria-label="Message">{escape(story.error.message)}</pre>'
         f"{folded}"
+    )
+
+
+def _trace(story: StoryResult) -> str:
+    if story.trace is None:
+        return f'<p class="soft">{escape(story.untraced)}</p>' if story.untraced else ""
+    address = escape(quote(story.trace))
+    return (
+        f'<p><a href="{address}" download>Trace of one more capture</a></p>'
+        f'<pre tabindex="0" role="group" aria-label="How to open the trace">'
+        f"npx playwright show-trace {escape(shlex.quote(story.trace))}</pre>"
     )
 
 

@@ -90,6 +90,8 @@ class StoryResult:
     console: tuple[Line, ...]
     timings_ms: Mapping[str, float]
     took_ms: float
+    trace: str | None = None  # where one was wished; a file beside the picture
+    untraced: str = ""  # why it was wished in vain
 
 
 @dataclass(frozen=True, slots=True)

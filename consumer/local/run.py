@@ -24,7 +24,7 @@ from consumer.local.page import page_of
 from consumer.local.progress import Progress
 from consumer.local.refusing import FOUND, INTERRUPTED, NO_BROWSER, OK, USAGE, CannotCaptureError
 from consumer.local.report import Report, State
-from consumer.local.session import Session, Wanted, Work
+from consumer.local.session import Session, Traces, Wanted, Work
 from consumer.local.storybook import Storybook, choose, read_storybook
 from consumer.local.tally import Tally
 from consumer.requests import Limits, memory_ceiling_bytes
@@ -96,6 +96,7 @@ class Asked:
     repeat: int
     parallel: int | None
     timeout_ms: int
+    traces: Traces
 
     def wanted(self, storybook: Storybook) -> Wanted:
         """Return what that is of this Storybook; raises NoSuchStoryError."""
@@ -107,6 +108,7 @@ class Asked:
             repeat=self.repeat,
             parallel=self.parallel or fitting,
             timeout_ms=self.timeout_ms,
+            traces=self.traces,
         )
 
 

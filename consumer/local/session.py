@@ -5,6 +5,7 @@ import shutil
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from consumer.messages import (
     StoriesRead,
 )
 from consumer.supervisor import Bundle, Child, RequestFailedError, Supervisor
+from consumer.trace_file import BadTraceError, trace_in
 from storyshelf.bundle.index import Story
 from storyshelf.bundle.parameters import ReadParameters, Viewport
 from storyshelf.clock import Clock
@@ -50,6 +52,13 @@ class NotLaidError(StoryshelfError):
         )
 
 
+class Traces(Enum):
+    """Of which stories a trace is recorded besides."""
+
+    NONE = "none"
+    ODD = "odd"  # errored, or not holding still
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What to capture and how."""
@@ -60,6 +69,7 @@ class Wanted:
     repeat: int
     parallel: int
     timeout_ms: int
+    traces: Traces = Traces.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +183,19 @@ class Session:
         took_ms = (self.clock.monotonic() - began) * 1_000
         _require_picture(child, captured)
         await turn.tally.add(captured, took_ms, self.work.out, partial(_compared, child))
+        if self.work.wanted.traces is Traces.ODD and turn.tally.wants_trace:
+            await self._trace(child, turn.tally)
+
+    async def _trace(self, child: Child, tally: Tally) -> None:
+        """Capture it once more with its trace; whatever comes of that, its result is known."""
+        request = tally.planned.request(Page.TRACED, self.work.wanted.timeout_ms)
+        try:
+            captured = await child.capture(request, lambda: None)
+            content = await trace_in(captured)
+        except (ChildDiedError, RequestFailedError, BadTraceError) as error:
+            tally.untraced = error.what
+        else:
+            tally.keep_trace(content, self.work.out)
 
     def _survive(self, turn: _Turn, died: ChildDiedError) -> None:
         """Have the story tried again, unless children die on it; then it is errored."""

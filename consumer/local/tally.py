@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from consumer.local.names import frame_of
+from consumer.local.names import frame_of, trace_of
 from consumer.local.out_folder import OutFolder
 from consumer.local.planning import Planned
 from consumer.local.report import Fault, Frame, Line, Region, State, StoryResult, Told
@@ -47,6 +47,8 @@ class Tally:
     took_ms: float = 0.0
     picture: str | None = None
     seen: dict[str, _Seen] = field(default_factory=dict)
+    trace: str | None = None
+    untraced: str = ""
 
     def crash(self, words: str) -> None:
         """Note that the browser's process died on it."""
@@ -75,6 +77,18 @@ class Tally:
         if seen is not first and first.file is not None and seen.file is not None:
             seen.compared = await compare(EXACT, out.read(first.file), captured.png)
 
+    @property
+    def wants_trace(self) -> bool:
+        """Whether there is something that a trace could explain, and it was not recorded yet."""
+        is_unstable = self.moved or any(code == WarningCode.UNSETTLED for code, _ in self.warnings)
+        is_odd = self.faults.total() > 0 or is_unstable
+        return is_odd and self.trace is None and not self.untraced
+
+    def keep_trace(self, content: bytes, out: OutFolder) -> None:
+        """Write the trace of one more capture, which counts for nothing else."""
+        self.trace = trace_of(self.planned.stem)
+        out.write(self.trace, content)
+
     def result(self) -> StoryResult:
         """Return what there is to say of it."""
         planned, frames = self.planned, self._frames()
@@ -96,6 +110,8 @@ class Tally:
             console=self.console,
             timings_ms=_means(self.timings_ms),
             took_ms=round(self.took_ms / self.shots, 1) if self.shots else 0.0,
+            trace=self.trace,
+            untraced=self.untraced,
         )
 
     @property

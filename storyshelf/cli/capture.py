@@ -39,6 +39,10 @@ def capture(  # noqa: PLR0913  # each is an option of the command
     headed: Annotated[
         bool, typer.Option("--headed", help="Show the browser; needs a full Chromium.")
     ] = False,
+    trace: Annotated[
+        bool,
+        typer.Option("--trace", help="Record a trace of each story that is errored or unstable."),
+    ] = False,
     open_page: Annotated[
         bool, typer.Option("--open", help="Open the report when it is done.")
     ] = False,
@@ -52,6 +56,7 @@ def capture(  # noqa: PLR0913  # each is an option of the command
     wishes += [f"--story={pattern}" for pattern in story or ()]
     wishes += [] if parallel is None else [f"--parallel={parallel}"]
     wishes += ["--headed"] if headed else []
+    wishes += ["--trace"] if trace else []
     code = _carry_out([*command(read_settings()), *wishes, "--", str(folder)])
     if open_page and code not in NOTHING_BEGUN and (out / PAGE).is_file():
         webbrowser.open((out / PAGE).resolve().as_uri())

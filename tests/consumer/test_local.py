@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from playwright.async_api import Page, async_playwright
@@ -89,7 +90,7 @@ def all_of_them(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """One run over every story."""
     top = tmp_path_factory.mktemp("local")
     folder = built(top / "storybook", STORIES, {"a-button--plain": f"Button {INJECTED}"})
-    return ran(folder, top / "out")
+    return ran(folder, top / "out", "--trace")
 
 
 def test_a_story_that_fails_is_the_exit_code_and_the_others_are_captured(all_of_them: Ran) -> None:
@@ -117,6 +118,24 @@ def test_what_went_wrong_is_told_with_its_words(all_of_them: Ran) -> None:
     assert "gone.png" in all_of_them.story("d-list--image")["failed_requests"][0]["text"]
 
 
+def test_a_trace_of_what_went_wrong_holds_the_story_and_nothing_of_this_machine(
+    all_of_them: Ran,
+) -> None:
+    traced = [one["id"] for one in all_of_them.report["stories"] if one["trace"]]
+    assert traced == ["b-card--thrown", "c-form--play"]
+    page = (all_of_them.out / "index.html").read_text()
+    assert "show-trace &#x27;c-form--play~trace.zip&#x27;" in page
+    assert '<a href="c-form--play~trace.zip" download>' in page
+    with ZipFile(all_of_them.out / all_of_them.story("c-form--play")["trace"]) as trace:
+        held = {name: trace.read(name) for name in trace.namelist()}
+    assert {"trace.trace", "trace.network"} <= held.keys()
+    assert any(name.startswith("screencast/") for name in held)
+    assert b"just before" in held["trace.trace"]  # what it wrote to the console
+    assert b'"frame-snapshot"' in held["trace.trace"]
+    for secret in (b".py", b"/tmp", b"stacks", str(all_of_them.out).encode()):
+        assert not [name for name, content in held.items() if secret in content]
+
+
 def test_a_picture_s_time_is_told_by_phases(all_of_them: Ran) -> None:
     story = all_of_them.story("a-button--plain")
     assert list(story["timings_ms"])[:4] == ["open", "render", "settle", "shoot"]
@@ -128,7 +147,8 @@ def test_no_name_leads_out_of_the_folder(all_of_them: Ran) -> None:
     beside = {path.name for path in all_of_them.out.parent.iterdir()}
     found = {path.name for path in all_of_them.out.iterdir()}
     assert beside == {"storybook", "out"}
-    assert found == {*pictures, "report.json", "index.html", ".storyshelf-capture"}
+    traces = {"b-card--thrown~trace.zip", "c-form--play~trace.zip"}
+    assert found == {*pictures, *traces, "report.json", "index.html", ".storyshelf-capture"}
     assert {"g--sizes@320px.png", "g--sizes@1200px.png"} <= pictures
 
 
@@ -136,7 +156,7 @@ def test_a_story_that_moves_is_found_and_shown(tmp_path: Path) -> None:
     folder = built(
         tmp_path / "storybook", {"still--one": html(SQUARE), "moves--one": LittleStory(MOVING)}
     )
-    repeated = ran(folder, tmp_path / "out", "--repeat", "8", "--parallel", "2")
+    repeated = ran(folder, tmp_path / "out", "--repeat", "8", "--parallel", "2", "--trace")
     moves = repeated.story("moves--one")
     assert repeated.code == 1
     assert [one["id"] for one in repeated.report["stories"] if one["moved"]] == ["moves--one"]
@@ -145,6 +165,9 @@ def test_a_story_that_moves_is_found_and_shown(tmp_path: Path) -> None:
     assert moves["frames"][1]["regions"]
     assert (repeated.out / moves["frames"][1]["file"]).is_file()
     assert "moves: moves--one" in repeated.said
+    assert moves["trace"] == "moves--one~trace.zip"
+    assert (moves["untraced"], moves["shots"]) == ("", 8)
+    assert repeated.story("still--one")["trace"] is None
 
 
 def test_only_what_was_asked_for_is_captured_and_an_id_beats_its_parameters(tmp_path: Path) -> None:
