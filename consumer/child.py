@@ -156,6 +156,8 @@ class Child:
             delay_ms=request.delay_ms,
             look=request.look,
             baseline=request.baseline,
+            examination=request.examination,
+            checks=request.checks,
         )
         picture = await self._studio.shoot(order, request.page, request.timeout_ms, on_stage)
         return Captured(
@@ -168,6 +170,7 @@ class Child:
             height_px=picture.height_px,
             timings_ms=picture.timings_ms,
             console=picture.console,
+            examined=picture.examined,
             png=picture.png,
             trace=picture.trace.content,
             untraced=picture.trace.missing,

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from consumer.examined import ChecksText, Examination, Examined
 from consumer.parameter_values import STORABLE, Label, Parameters
 from storyshelf.bundle.index import MAX_ID_BYTES
 from storyshelf.bundle.look import ALWAYS, Look
@@ -109,6 +110,7 @@ class Stage(StrEnum):
     RENDERING = "rendering"
     SETTLING = "settling"
     SHOOTING = "shooting"
+    EXAMINING = "examining"
     RECOVERING = "recovering"
 
 
@@ -235,6 +237,8 @@ class Capture:
     timeout_ms: TimeoutMs
     look: Look = ALWAYS
     baseline: Key | None = None
+    examination: Examination = Examination.OFF
+    checks: ChecksText = ""
     kind: Literal["capture"] = "capture"
 
 
@@ -272,6 +276,7 @@ class Captured:
     console: ConsoleLines = ()
     trace: TraceBytes = b""
     untraced: ShortText = ""
+    examined: Examined | None = None
     kind: Literal["captured"] = "captured"
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from consumer.channel import ChannelViolationError
+from consumer.examined import Examination
 from consumer.messages import (
     BundledFile,
     Capture,
@@ -94,6 +95,8 @@ class CaptureRequest:
     timeout_ms: int
     look: Look = ALWAYS
     baseline: BlobKey | None = None
+    examination: Examination = Examination.OFF
+    checks: str = ""
 
 
 @dataclass(slots=True)

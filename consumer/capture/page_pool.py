@@ -70,7 +70,7 @@ class PagePool:
             await self._discard_context(kind)
         self._places[kind] = place
         page = self._pages.get(kind)
-        if page is not None and page.shown < STORIES_PER_PAGE and not page.page.is_closed():
+        if page is not None and page.shown < STORIES_PER_PAGE and page.is_usable:
             return page
         await self.discard(kind)
         try:

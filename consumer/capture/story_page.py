@@ -10,6 +10,7 @@ from playwright.async_api import BrowserContext, CDPSession, Page
 from consumer.capture.deadline import CALL_S, Budget
 from consumer.capture.page_watch import PageWatch
 from consumer.capture.verdict import Report, read_report
+from consumer.examined import Examination
 from storyshelf.bundle.look import ALWAYS, ColorScheme, ForcedColors, Look, Media, Motion
 from storyshelf.ids import BlobKey, StoryId
 
@@ -28,6 +29,8 @@ class Order:
     delay_ms: int
     look: Look = ALWAYS
     baseline: BlobKey | None = None  # the picture it will be compared with
+    examination: Examination = Examination.OFF
+    checks: str = ""  # of the examination: what to look for, as JSON
 
 
 class StoryPage:
@@ -37,6 +40,9 @@ class StoryPage:
         self.watch = PageWatch(page, cdp, origin)
         self.page = page
         self.shown = 0  # stories so far
+        self.is_spent = (
+            False  # it did not answer, though its picture was taken: not to be used again
+        )
         self._media = ALWAYS  # what the page was last told of media
         self._cdp = cdp
         self._origin = origin
@@ -48,6 +54,11 @@ class StoryPage:
         made = cls(page, await context.new_cdp_session(page), origin)
         await made.watch.start()
         return made
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether another story may be shown in it."""
+        return not (self.is_spent or self.page.is_closed())
 
     async def ask(self, function: str, seconds: float, argument: Any = None) -> Any:
         """Call a JavaScript function in the page; what it returns is hostile."""

@@ -2,8 +2,10 @@
 
 from consumer.capture import camera, readiness
 from consumer.capture.deadline import Budget
+from consumer.capture.examine import examine
 from consumer.capture.sitting import Picture, Sitting
 from consumer.capture.verdict import judge
+from consumer.examined import Examination, Examined
 from consumer.messages import Stage, StoryError, WarningCode
 from storyshelf.diff.png import read_header
 
@@ -31,6 +33,9 @@ async def take_picture(sitting: Sitting) -> Picture:
     # A throw in an effect may come after Storybook called the story done: what counts is now.
     error = error or await _judged(sitting)
     laps.done("shoot")
+    examined = await _examined(sitting, error)
+    if examined is not None:
+        laps.done("examine")
     header = read_header(shot.png)
     watch = sitting.page.watch
     return Picture(
@@ -41,7 +46,15 @@ async def take_picture(sitting: Sitting) -> Picture:
         warnings=watch.warnings(),
         timings_ms=laps.taken_ms,
         console=watch.console.lines(),
+        examined=examined,
     )
+
+
+async def _examined(sitting: Sitting, error: StoryError | None) -> Examined | None:
+    if error is not None or sitting.order.examination is Examination.OFF:
+        return None
+    await sitting.on_stage(Stage.EXAMINING)
+    return await examine(sitting)
 
 
 async def _open(sitting: Sitting) -> None:

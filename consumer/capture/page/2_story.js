@@ -41,7 +41,11 @@ const story = (() => {
       if (newPhase === "completing") draw();
     },
     storyRendered: (id) => { if (isOurs(id) && !saysFinished()) end(); },
-    storyFinished: ({ storyId }) => { if (isOurs(storyId)) end(); },
+    storyFinished: ({ storyId, reporters }) => {
+      if (!isOurs(storyId)) return;
+      accessibility.note(storyId, reporters);
+      end();
+    },
     docsRendered: () => end(),
     storyMissing: (id) => failed("missing_story")({ message: `Storybook knows no story ${id ?? wanted}` }),
     storyErrored: failed("render_failed"),
