@@ -156,8 +156,6 @@ class Child:
             delay_ms=request.delay_ms,
             look=request.look,
             baseline=request.baseline,
-            examination=request.examination,
-            checks=request.checks,
         )
         picture = await self._studio.shoot(order, request.page, request.timeout_ms, on_stage)
         return Captured(
@@ -170,7 +168,8 @@ class Child:
             height_px=picture.height_px,
             timings_ms=picture.timings_ms,
             console=picture.console,
-            examined=picture.examined,
+            page=picture.page,
+            order_dependence=picture.order_dependence,
             png=picture.png,
             trace=picture.trace.content,
             untraced=picture.trace.missing,

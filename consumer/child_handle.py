@@ -125,8 +125,6 @@ class Child:
             wanted.timeout_ms,
             wanted.look,
             wanted.baseline,
-            wanted.examination,
-            wanted.checks,
         )
         return await self._ask(Captured, message, self._deadline_s(wanted.timeout_ms), on_stage)
 

@@ -11,7 +11,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from consumer.examined import ChecksText, Examination, Examined
 from consumer.parameter_values import STORABLE, Label, Parameters
 from storyshelf.bundle.index import MAX_ID_BYTES
 from storyshelf.bundle.look import ALWAYS, Look
@@ -26,6 +25,7 @@ MAX_STORIES = 20_000  # the entries an index may hold: no story is left without 
 MAX_BASE_OR_HEAD_BYTES = 128 << 20  # 25 Mpx of noise is 100 MB as a PNG
 MAX_TRACE_BYTES = 30 << 20  # of a story that loads a few MB; with a picture it fits a frame
 MAX_SHORT_TEXT = 500  # characters of a line for people
+MAX_LEFT = 30  # things that stories left behind in a page
 MAX_CONSOLE_LINES = 50  # of a story; what a reader looks through
 MAX_TIMEOUT_MS = 600_000  # no single request is worth more than ten minutes of a lease
 
@@ -110,7 +110,6 @@ class Stage(StrEnum):
     RENDERING = "rendering"
     SETTLING = "settling"
     SHOOTING = "shooting"
-    EXAMINING = "examining"
     RECOVERING = "recovering"
 
 
@@ -237,8 +236,6 @@ class Capture:
     timeout_ms: TimeoutMs
     look: Look = ALWAYS
     baseline: Key | None = None
-    examination: Examination = Examination.OFF
-    checks: ChecksText = ""
     kind: Literal["capture"] = "capture"
 
 
@@ -252,10 +249,22 @@ class StoryError:
 
 
 @dataclass(frozen=True, slots=True)
+class OrderDependence:
+    """Another story's doing: where it was shown before, this one's picture was not its baseline.
+
+    Loaded by itself it was. `left` names what was found of the suspect in the page.
+    """
+
+    suspect: StoryName
+    left: Annotated[tuple[ShortText, ...], Field(max_length=MAX_LEFT)]
+
+
+@dataclass(frozen=True, slots=True)
 class Captured:
     """A story's picture; an errored one may have none (`png` is empty, the sides are 0).
 
     `trace` is a zip, of a traced page only; `untraced` says why there is none.
+    `page` is where it was taken in the end.
     """
 
     id: RequestId
@@ -276,7 +285,8 @@ class Captured:
     console: ConsoleLines = ()
     trace: TraceBytes = b""
     untraced: ShortText = ""
-    examined: Examined | None = None
+    page: Page = Page.SHARED
+    order_dependence: OrderDependence | None = None
     kind: Literal["captured"] = "captured"
 
 

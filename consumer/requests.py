@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from consumer.channel import ChannelViolationError
-from consumer.examined import Examination
 from consumer.messages import (
     BundledFile,
     Capture,
@@ -95,8 +94,6 @@ class CaptureRequest:
     timeout_ms: int
     look: Look = ALWAYS
     baseline: BlobKey | None = None
-    examination: Examination = Examination.OFF
-    checks: str = ""
 
 
 @dataclass(slots=True)

@@ -29,6 +29,13 @@ async def take(sitting: Sitting, error: StoryError | None) -> Shot:
     return shot
 
 
+async def glance(sitting: Sitting) -> bytes:
+    """Shoot the content once: enough where the bytes prove themselves, being the baseline's."""
+    measured, frame = await readiness.frame(sitting)
+    _warn(sitting, measured, frame, None)
+    return await _one(sitting, measured, frame)
+
+
 def _warn(sitting: Sitting, measured: Measured, frame: Frame, error: StoryError | None) -> None:
     if measured.edges is None and error is None:
         sitting.page.watch.warn(WarningCode.EMPTY_ROOT, "nothing is drawn: the viewport is shown")

@@ -14,9 +14,9 @@ from playwright.async_api import Browser, BrowserContext, Error, ProxySettings
 
 from consumer.capture.browser import BrowserFailedError, LaunchedBrowser, proxy_of
 from consumer.capture.page import page_script
-from consumer.capture.story_page import StoryPage
+from consumer.capture.story_page import Order, StoryPage
 from consumer.messages import Page
-from storyshelf.bundle.look import DEFAULT_LOCALE, DEFAULT_TIME_ZONE
+from storyshelf.bundle.look import DEFAULT_LOCALE, DEFAULT_TIME_ZONE, Look
 from storyshelf.errors import StoryshelfError
 
 OPEN_S = 15.0  # a context and its first page took 0.1 s, and 4 under load
@@ -31,6 +31,11 @@ class Place:
 
     locale: str = DEFAULT_LOCALE
     time_zone: str = DEFAULT_TIME_ZONE
+
+    @classmethod
+    def of(cls, look: Look) -> "Place":
+        """Return where a story with that look has to be shown."""
+        return cls(look.locale, look.time_zone)
 
 
 HERE = Place()
@@ -70,7 +75,7 @@ class PagePool:
             await self._discard_context(kind)
         self._places[kind] = place
         page = self._pages.get(kind)
-        if page is not None and page.shown < STORIES_PER_PAGE and page.is_usable:
+        if page is not None and page.shown < STORIES_PER_PAGE and not page.page.is_closed():
             return page
         await self.discard(kind)
         try:
@@ -84,6 +89,13 @@ class PagePool:
             return await self._opened(kind)
         except (Error, TimeoutError) as error:
             raise BrowserFailedError("the browser opens no page", str(error)) from None
+
+    def loaded(self, order: Order) -> StoryPage | None:
+        """Return the bundle's page if this story may be shown in its document as it is."""
+        page, place = self._pages.get(Page.SHARED), Place.of(order.look)
+        if page is None or self._places.get(Page.SHARED) != place or self._has_company(Page.SHARED):
+            return None
+        return page if page.can_switch_to(order) else None
 
     async def discard(self, kind: Page) -> None:
         """Be rid of a page: by closing it, else its context, else the whole browser."""

@@ -79,12 +79,15 @@ class PageWatch:
         async with asyncio.timeout(5):
             await self._cdp.send("Page.enable")
 
-    def begin(self) -> None:
-        """Forget the story before; the next document is the new story's."""
+    def begin(self, documents: int = 0) -> None:
+        """Forget the story before; the next document is the new story's.
+
+        With one document the story is shown in the one that is there, and any next is too many.
+        """
         if not self._trouble.done():
             self._trouble.cancel()
         self._trouble = asyncio.get_running_loop().create_future()
-        self._documents = 0
+        self._documents = documents
         self._warnings.clear()
         self._refusals.clear()
         self._reported.clear()

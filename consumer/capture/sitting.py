@@ -6,8 +6,14 @@ from dataclasses import dataclass, field
 from consumer.capture.deadline import Budget
 from consumer.capture.story_page import Order, StoryPage
 from consumer.capture.tracing import NOT_ASKED, Trace
-from consumer.examined import Examined
-from consumer.messages import ConsoleLine, Stage, StoryError, StoryWarning
+from consumer.messages import (
+    ConsoleLine,
+    OrderDependence,
+    Page,
+    Stage,
+    StoryError,
+    StoryWarning,
+)
 
 OnStage = Callable[[Stage], Awaitable[None]]
 
@@ -34,4 +40,5 @@ class Picture:
     timings_ms: dict[str, float] = field(default_factory=dict)
     console: tuple[ConsoleLine, ...] = ()
     trace: Trace = NOT_ASKED
-    examined: Examined | None = None
+    page: Page = Page.SHARED
+    order_dependence: OrderDependence | None = None

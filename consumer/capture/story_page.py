@@ -1,7 +1,7 @@
 """One page in the browser, and what can be asked of it; every call has a deadline."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
@@ -10,11 +10,14 @@ from playwright.async_api import BrowserContext, CDPSession, Page
 from consumer.capture.deadline import CALL_S, Budget
 from consumer.capture.page_watch import PageWatch
 from consumer.capture.verdict import Report, read_report
-from consumer.examined import Examination
 from storyshelf.bundle.look import ALWAYS, ColorScheme, ForcedColors, Look, Media, Motion
 from storyshelf.ids import BlobKey, StoryId
 
 WISH = "storyshelf-"  # before what the page script is asked for in the address
+STORIES_PER_DOCUMENT = 25  # then it is loaded anew: what piles up in it goes
+STORED = (
+    "cookies,indexeddb,local_storage,cache_storage"  # workers stay: a mock's would miss its page
+)
 LOAD_S = 20.0  # until the first byte of the preview: the bundle is on this machine
 
 
@@ -29,8 +32,6 @@ class Order:
     delay_ms: int
     look: Look = ALWAYS
     baseline: BlobKey | None = None  # the picture it will be compared with
-    examination: Examination = Examination.OFF
-    checks: str = ""  # of the examination: what to look for, as JSON
 
 
 class StoryPage:
@@ -40,9 +41,9 @@ class StoryPage:
         self.watch = PageWatch(page, cdp, origin)
         self.page = page
         self.shown = 0  # stories so far
-        self.is_spent = (
-            False  # it did not answer, though its picture was taken: not to be used again
-        )
+        self.cast: list[StoryId] = []  # those that this document has shown, as long as all is well
+        self._shows: Order | None = None
+        self._height_px = 0  # of the window, grown for a story or not
         self._media = ALWAYS  # what the page was last told of media
         self._cdp = cdp
         self._origin = origin
@@ -54,11 +55,6 @@ class StoryPage:
         made = cls(page, await context.new_cdp_session(page), origin)
         await made.watch.start()
         return made
-
-    @property
-    def is_usable(self) -> bool:
-        """Whether another story may be shown in it."""
-        return not (self.is_spent or self.page.is_closed())
 
     async def ask(self, function: str, seconds: float, argument: Any = None) -> Any:
         """Call a JavaScript function in the page; what it returns is hostile."""
@@ -81,6 +77,33 @@ class StoryPage:
         await self.watch.call(cookies, budget.at_most(CALL_S), "clearing the cookies")
         self.shown += 1
 
+    def can_switch_to(self, order: Order) -> bool:
+        """Tell whether this story may be shown in the document that is there.
+
+        Only in one like its own: the same window, media and globals, and no args to be set first.
+        """
+        shows = self._shows
+        return (
+            shows is not None
+            and 0 < len(self.cast) < STORIES_PER_DOCUMENT
+            and not self.page.is_closed()
+            and not (order.look.args or order.look.shot)
+            and replace(shows, story_id=order.story_id, delay_ms=order.delay_ms,
+                        baseline=order.baseline) == order
+        )  # fmt: skip
+
+    async def switch(self, order: Order, budget: Budget) -> None:
+        """Ask for another story in this document; what the last one stored is gone before."""
+        self.watch.begin(documents=1)
+        clearing = {"origin": self._origin, "storageTypes": STORED}
+        await self.send("Storage.clearDataForOrigin", clearing, budget.at_most(CALL_S))
+        if self._height_px != order.viewport_height_px:
+            await self.resize(order, order.viewport_height_px, budget)
+        asked = "id => window.__storyshelf__.story.begin(id)"
+        await self.ask(asked, budget.at_most(CALL_S), order.story_id)
+        self.cast.append(order.story_id)
+        self.shown += 1
+
     async def resize(self, order: Order, height_px: int, budget: Budget) -> None:
         """Give the window the order's width and scale, and that height."""
         metrics = {
@@ -90,6 +113,7 @@ class StoryPage:
             "mobile": False,
         }
         await self.send("Emulation.setDeviceMetricsOverride", metrics, budget.at_most(CALL_S))
+        self._height_px = height_px
 
     async def dress(self, look: Look, budget: Budget) -> None:
         """Have the page's media be those of the look; what they are already costs nothing."""
@@ -116,10 +140,12 @@ class StoryPage:
         shot = json.dumps(look.shot) if look.shot else ""
         asked = {"globals": look.globals, "args": look.args, "shot": shot}
         wishes = "".join(f"&{WISH}{name}={quote(said)}" for name, said in asked.items() if said)
+        self._shows, self.cast = order, []
         await self._go(f"?id={quote(order.story_id)}&viewMode=story{wishes}", budget)
 
     async def show_nothing(self, budget: Budget) -> None:
         """Load the preview without a story."""
+        self._shows, self.cast = None, []
         await self._go("", budget)
 
     async def report(self, budget: Budget) -> Report:

@@ -1,10 +1,12 @@
 """Where stories are shot: one bundle in one browser, and a next story whatever the last one did."""
 
 from dataclasses import replace
+from hashlib import sha256
 
 from playwright.async_api import Error
 
 from consumer.capture import tracing
+from consumer.capture.aftermath import Aftermath
 from consumer.capture.browser import LaunchedBrowser
 from consumer.capture.deadline import Budget, CallDeadlineError, OutOfTimeError
 from consumer.capture.page_pool import PagePool, Place, UnknownPlaceError
@@ -12,7 +14,7 @@ from consumer.capture.page_watch import NavigatedAwayError, PageCrashedError
 from consumer.capture.parameters import ReadParameters, read_parameters
 from consumer.capture.sitting import OnStage, Picture, Sitting
 from consumer.capture.story_page import Order
-from consumer.capture.take_picture import take_picture
+from consumer.capture.take_picture import Glance, glance, take_picture
 from consumer.capture.verdict import MAX_MESSAGE, plain
 from consumer.messages import ErrorCode, Page, Stage, StoryError
 from consumer.refusals import Refusal
@@ -28,6 +30,7 @@ CODES = {
     CallDeadlineError: ErrorCode.PAGE_UNRESPONSIVE,
     OutOfTimeError: ErrorCode.RENDER_TIMEOUT,
 }
+GLANCE_S = 9.0  # for a story in a switched page: one that hangs is to have its time when loaded
 ATTEMPTS = 2  # a page may have died for a reason that was not its own; not twice
 
 
@@ -56,11 +59,13 @@ class Studio:
         self._clock = clock
         self._pool: PagePool | None = None
         self._sitting: Sitting | None = None
+        self._aftermath = Aftermath()
 
     async def open(self, origin: str, outlet_port: int | None = None) -> None:
         """Shoot the bundle at this origin from now on; the outlet is its pages' only other way."""
         await self.close()
         self._pool = PagePool(self._browser, origin, outlet_port)
+        self._aftermath = Aftermath()
 
     async def close(self) -> None:
         """Let go of the open bundle."""
@@ -71,21 +76,53 @@ class Studio:
     async def shoot(self, order: Order, kind: Page, timeout_ms: int, on_stage: OnStage) -> Picture:
         """Return the story's picture, or why there is none; both within the time.
 
+        A switched page's picture is returned only if it is the baseline's; else the story is loaded
+        and shot again. If that one is the baseline's, the picture says so, as order dependence.
+
         Raises BrowserFailedError if no page can be had, which is not the story's fault.
         """
         if kind is Page.TRACED:
             return await self._shoot_traced(order, timeout_ms, on_stage)
-        pool = self._open_pool()
         budget = Budget.of_ms(self._clock, max(timeout_ms - RECOVERY_MS, timeout_ms / 2))
+        if kind is not Page.SWITCHED:
+            return replace(await self._loaded(order, kind, budget, on_stage), page=kind)
+        look = await self._glance(order, budget, on_stage)
+        if look is not None and look.picture is not None and _is_baseline(look.picture, order):
+            self._aftermath.did_not_matter(look.left)
+            return look.picture
+        picture = await self._loaded(order, Page.SHARED, budget, on_stage)
+        if look is not None and look.tells and _is_baseline(picture, order):
+            dependence = self._aftermath.did_matter(look.left, look.before)
+            return replace(picture, order_dependence=dependence)
+        return picture
+
+    async def _glance(self, order: Order, budget: Budget, on_stage: OnStage) -> Glance | None:
+        """Look at the story in the page that is loaded; None if there is none, or none any more.
+
+        Whatever is wrong with it here is not told: it is loaded by itself next.
+        """
+        page = self._open_pool().loaded(order) if order.baseline else None
+        if page is None:
+            return None
+        short = Budget.of_ms(self._clock, 1_000 * budget.at_most(GLANCE_S))
+        self._sitting = Sitting(page, order, short, on_stage)
+        try:
+            return await glance(self._sitting, self._aftermath)
+        except TROUBLE:
+            await self._open_pool().discard(Page.SHARED)
+            return None
+
+    async def _loaded(self, order: Order, kind: Page, budget: Budget, on_stage: OnStage) -> Picture:
+        pool = self._open_pool()
         before: Exception | None = None
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                page = await pool.page(kind, Place(order.look.locale, order.look.time_zone))
+                page = await pool.page(kind, Place.of(order.look))
             except UnknownPlaceError as error:
                 return Picture(b"", 0, 0, StoryError(ErrorCode.CONFIG_FAILED, str(error), ""))
             try:
                 self._sitting = Sitting(page, order, budget, on_stage)
-                return await take_picture(self._sitting)
+                picture = await take_picture(self._sitting)
             except TROUBLE as error:
                 warnings, console = page.watch.warnings(), page.watch.console.lines()
                 await on_stage(Stage.RECOVERING)
@@ -95,6 +132,11 @@ class Studio:
                     told = before if before is not None and is_short else error
                     return Picture(b"", 0, 0, _told(told), warnings, console=console)
                 before = error
+            else:
+                self._aftermath.begin()
+                if not (picture.error or picture.warnings):
+                    page.cast.append(order.story_id)  # others may follow in this document
+                return picture
         raise AssertionError("the last attempt returns")
 
     async def _shoot_traced(self, order: Order, timeout_ms: int, on_stage: OnStage) -> Picture:
@@ -103,7 +145,7 @@ class Studio:
         kept_ms = RECOVERY_MS + tracing.KEPT_MS
         budget = Budget.of_ms(self._clock, max(timeout_ms - kept_ms, timeout_ms / 2))
         try:
-            page = await pool.page(Page.TRACED, Place(order.look.locale, order.look.time_zone))
+            page = await pool.page(Page.TRACED, Place.of(order.look))
         except UnknownPlaceError as error:
             failed = StoryError(ErrorCode.CONFIG_FAILED, str(error), "")
             return Picture(b"", 0, 0, failed, trace=tracing.no_page())
@@ -142,6 +184,10 @@ class Studio:
         if self._pool is None:
             raise NothingOpenError
         return self._pool
+
+
+def _is_baseline(picture: Picture, order: Order) -> bool:
+    return not picture.error and sha256(picture.png).hexdigest() == order.baseline
 
 
 def _told(error: Exception) -> StoryError:

@@ -1,17 +1,33 @@
 """From a story's id to its picture, step by step; an errored story is shown as it stands."""
 
+from dataclasses import dataclass, replace
+
 from consumer.capture import camera, readiness
+from consumer.capture.aftermath import Aftermath
 from consumer.capture.deadline import Budget
-from consumer.capture.examine import examine
 from consumer.capture.sitting import Picture, Sitting
-from consumer.capture.verdict import judge
-from consumer.examined import Examination, Examined
-from consumer.messages import Stage, StoryError, WarningCode
+from consumer.capture.verdict import Report, judge
+from consumer.messages import Page, Stage, StoryError, WarningCode
 from storyshelf.diff.png import read_header
+from storyshelf.ids import StoryId
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """What one look at a switched page gave; `left` was there, and `before` was shown just before.
+
+    There is no picture where anything was odd. It `tells` of order dependence, should the story be
+    right once it is loaded by itself: it was wrong here, or did not match.
+    """
+
+    picture: Picture | None
+    left: tuple[str, ...]
+    before: StoryId
+    tells: bool
 
 
 async def take_picture(sitting: Sitting) -> Picture:
-    """Show the story and take its picture.
+    """Load the story and take its picture.
 
     Raises PageCrashedError, NavigatedAwayError or CallDeadlineError where there is no page left to
     shoot, OutOfTimeError where there is no time.
@@ -20,6 +36,46 @@ async def take_picture(sitting: Sitting) -> Picture:
     await sitting.on_stage(Stage.OPENING)
     await _open(sitting)
     laps.done("open")
+    late = await _rendered(sitting, laps)
+    await sitting.on_stage(Stage.SHOOTING)
+    shot_name = sitting.order.look.shot
+    error = late or judge(await _report(sitting), shot_name)
+    shot = await camera.take(sitting, error)
+    # A throw in an effect may come after Storybook called the story done: what counts is now.
+    error = error or judge(await _report(sitting), shot_name)
+    laps.done("shoot")
+    return _picture(sitting, shot.png, error, laps)
+
+
+async def glance(sitting: Sitting, aftermath: Aftermath) -> Glance:
+    """Show the story in the page as it is, and take one picture, unless something is odd about it.
+
+    Raises as `take_picture` does.
+    """
+    page, order = sitting.page, sitting.order
+    laps = _Laps(sitting.budget)
+    before = page.cast[-1]
+    await sitting.on_stage(Stage.OPENING)
+    await page.switch(order, sitting.budget)
+    laps.done("open")
+    late = await _rendered(sitting, laps)
+    await sitting.on_stage(Stage.SHOOTING)
+    report = await _report(sitting)
+    aftermath.found(report.left, before)
+    if late or judge(report):
+        return Glance(None, report.left, before, tells=True)
+    if aftermath.is_harmful(report.left):
+        return Glance(None, report.left, before, tells=False)
+    png = await camera.glance(sitting)
+    laps.done("shoot")
+    picture = _picture(sitting, png, judge(await _report(sitting)), laps)
+    if picture.error or picture.warnings:
+        return Glance(None, report.left, before, tells=picture.error is not None)
+    return Glance(replace(picture, page=Page.SWITCHED), report.left, before, tells=True)
+
+
+async def _rendered(sitting: Sitting, laps: "_Laps") -> StoryError | None:
+    """Wait for the story and bring its page to rest; return why it did not come to an end."""
     await sitting.on_stage(Stage.RENDERING)
     late = await readiness.wait_for_end(sitting)
     laps.done("render")
@@ -27,34 +83,21 @@ async def take_picture(sitting: Sitting) -> Picture:
     await readiness.settle(sitting)
     await readiness.stop(sitting)
     laps.done("settle")
-    await sitting.on_stage(Stage.SHOOTING)
-    error = late or await _judged(sitting)
-    shot = await camera.take(sitting, error)
-    # A throw in an effect may come after Storybook called the story done: what counts is now.
-    error = error or await _judged(sitting)
-    laps.done("shoot")
-    examined = await _examined(sitting, error)
-    if examined is not None:
-        laps.done("examine")
-    header = read_header(shot.png)
+    return late
+
+
+def _picture(sitting: Sitting, png: bytes, error: StoryError | None, laps: "_Laps") -> Picture:
+    header = read_header(png)
     watch = sitting.page.watch
     return Picture(
-        png=shot.png,
+        png=png,
         width_px=header.width_px,
         height_px=header.height_px,
         error=error,
         warnings=watch.warnings(),
         timings_ms=laps.taken_ms,
         console=watch.console.lines(),
-        examined=examined,
     )
-
-
-async def _examined(sitting: Sitting, error: StoryError | None) -> Examined | None:
-    if error is not None or sitting.order.examination is Examination.OFF:
-        return None
-    await sitting.on_stage(Stage.EXAMINING)
-    return await examine(sitting)
 
 
 async def _open(sitting: Sitting) -> None:
@@ -65,12 +108,12 @@ async def _open(sitting: Sitting) -> None:
     await page.show(order, budget)
 
 
-async def _judged(sitting: Sitting) -> StoryError | None:
+async def _report(sitting: Sitting) -> Report:
     report = await sitting.page.report(sitting.budget)
     for shot in report.undeclared:
         text = f"shot({shot!r}) takes no picture: add the name to parameters.storyshelf.shots"
         sitting.page.watch.warn(WarningCode.UNDECLARED_SHOT, text)
-    return judge(report, sitting.order.look.shot)
+    return report
 
 
 class _Laps:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from consumer.messages import ErrorCode, StoryError
+from consumer.messages import MAX_LEFT, MAX_SHORT_TEXT, ErrorCode, StoryError
 
 MAX_MESSAGE = 4_000
 MAX_STACK = 20_000
@@ -25,6 +25,7 @@ class Report:
     display: str  # the text of the error display
     error: StoryError | None
     late: StoryError | None  # an error of the page that Storybook did not report
+    left: tuple[str, ...] = ()  # what the stories before left behind
     shots: tuple[str, ...] = ()  # that its play function asked for, in order
     declared: frozenset[str] | None = None  # the shots of its parameters; None: not told
 
@@ -50,6 +51,7 @@ def read_report(raw: object) -> Report:
         late=_error(fields.get("late")),
         shots=_shots(fields.get("shots")),
         declared=frozenset(_shots(declared)) if isinstance(declared, list) else None,
+        left=_left(fields.get("left")),
     )
 
 
@@ -81,6 +83,11 @@ def judge_late(report: Report, waited_s: float) -> StoryError:
     phase = report.phase or "starting"
     text = f"the story was still {phase} after {waited_s:.0f} s{why}"
     return StoryError(ErrorCode.RENDER_TIMEOUT, text[:MAX_MESSAGE], stack)
+
+
+def _left(raw: object) -> tuple[str, ...]:
+    texts = raw[:MAX_LEFT] if isinstance(raw, list) else []
+    return tuple(text for each in texts if (text := plain(each, MAX_SHORT_TEXT)))
 
 
 def plain(text: object, limit: int) -> str:

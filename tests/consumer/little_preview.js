@@ -46,11 +46,10 @@ const run = async () => {
   channel.emit("setGlobals", { globals, globalTypes: {} });
   if (!story) { fail("storyMissing", new Error(`no story ${id}`)); return; }
   channel.emit("storyPrepared", { id, parameters: story.parameters, initialArgs: args, args });
-  const reporters = []; // what an addon would say of the story
   phase("rendering");
   show("main");
   try {
-    await story.render(document.getElementById("storybook-root"), { globals, args, reporters });
+    await story.render(document.getElementById("storybook-root"), { globals, args });
   } catch (error) {
     fail("storyThrewException", error);
     channel.emit("storyFinished", { storyId: id, status: "error" });
@@ -65,6 +64,6 @@ const run = async () => {
   phase("completed");
   channel.emit("storyRendered", id);
   phase("finished");
-  channel.emit("storyFinished", { storyId: id, status: "success", reporters });
+  channel.emit("storyFinished", { storyId: id, status: "success" });
 };
 run();

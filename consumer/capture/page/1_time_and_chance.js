@@ -8,15 +8,15 @@ const real = {
   setTimeout: window.setTimeout.bind(window),
   clearTimeout: window.clearTimeout.bind(window),
   frame: window.requestAnimationFrame.bind(window),
+  cancelFrame: window.cancelAnimationFrame.bind(window),
   microtask: window.queueMicrotask.bind(window),
 };
-let framesRun = true;
-
 const clock = (() => {
   let offsetMs = 0; // what the callback in hand was promised
   let reads = 0;
   const back = () => { offsetMs = 0; };
   return {
+    again() { reads = 0; },
     now: () => EPOCH_MS + Math.round(offsetMs) + Math.max(0, ++reads - FROZEN_READS),
     promised: (delayMs) => offsetMs + Math.max(0, Number(delayMs) || 0),
     // Microtasks that the callback queued (an awaited timeout) still see its time.
@@ -33,12 +33,37 @@ window.setTimeout = function setTimeout(handler, delayMs, ...args) {
   return real.setTimeout(() => clock.run(atMs, handler, window, args), delayMs);
 };
 
-const startedMs = real.now();
-window.requestAnimationFrame = function requestAnimationFrame(callback) {
-  return real.frame((atMs) => {
-    if (framesRun) clock.run(Math.max(0, atMs - startedMs), callback, window, [atMs]);
+// While a picture is taken, frames are held back, not lost: a library that never gets the frame it
+// asked for would ask for none again, in no story after this one.
+const frames = (() => {
+  const startedMs = real.now();
+  const held = new Map(); // callbacks by the number that cancels them
+  let run = true;
+  const call = (callback, atMs) => {
+    clock.run(Math.max(0, atMs - startedMs), callback, window, [atMs]);
+  };
+  window.requestAnimationFrame = function requestAnimationFrame(callback) {
+    const id = real.frame((atMs) => {
+      if (run) call(callback, atMs); else held.set(id, callback);
+    });
+    return id;
+  };
+  window.cancelAnimationFrame = function cancelAnimationFrame(id) {
+    held.delete(id);
+    real.cancelFrame(id);
+  };
+  const release = (id) => real.frame((atMs) => {
+    const callback = held.get(id);
+    if (callback && held.delete(id)) call(callback, atMs);
   });
-};
+  return {
+    hold() { run = false; },
+    resume() {
+      run = true;
+      for (const id of held.keys()) release(id);
+    },
+  };
+})();
 
 const RealDate = Date;
 const FrozenDate = new Proxy(RealDate, {
@@ -71,17 +96,25 @@ if (window.Temporal) {
 }
 
 // mulberry32: small, even, and the same everywhere.
-const repeating = (state) => () => {
-  state = (state + 0x6d2b79f5) | 0;
-  let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+const sequence = (seed) => {
+  let state = seed;
+  return {
+    again() { state = seed; },
+    draw() {
+      state = (state + 0x6d2b79f5) | 0;
+      let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+      mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+      return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    },
+  };
 };
-Math.random = repeating(SEED);
+const numbers = sequence(SEED);
+const bytes = sequence(~SEED); // of its own: ids drawn by a library do not shift a story's numbers
+Math.random = function random() { return numbers.draw(); };
+// What a story draws does not depend on what was drawn before it, by the preview or another story.
+const chance = { again() { numbers.again(); bytes.again(); } };
 
-// A sequence of its own: ids drawn by a library do not shift the numbers a story draws.
-const drawByte = repeating(~SEED);
-const fill = (bytes) => { for (let at = 0; at < bytes.length; at++) bytes[at] = drawByte() * 256; };
+const fill = (array) => { for (let at = 0; at < array.length; at++) array[at] = bytes.draw() * 256; };
 const realValues = Crypto.prototype.getRandomValues;
 Crypto.prototype.getRandomValues = function getRandomValues(array) {
   realValues.call(this, array); // refuses what may not be filled
@@ -89,10 +122,10 @@ Crypto.prototype.getRandomValues = function getRandomValues(array) {
   return array;
 };
 Crypto.prototype.randomUUID = function randomUUID() {
-  const bytes = new Uint8Array(16);
-  fill(bytes);
-  bytes[6] = (bytes[6] & 0x0f) | 0x40;
-  bytes[8] = (bytes[8] & 0x3f) | 0x80;
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const drawn = new Uint8Array(16);
+  fill(drawn);
+  drawn[6] = (drawn[6] & 0x0f) | 0x40;
+  drawn[8] = (drawn[8] & 0x3f) | 0x80;
+  const hex = Array.from(drawn, (byte) => byte.toString(16).padStart(2, "0")).join("");
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 };

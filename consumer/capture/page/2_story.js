@@ -1,4 +1,5 @@
-// What Storybook says on its channel, recorded from the first word; and when there is no more to come.
+// What Storybook says on its channel of the story it was asked for, from the first word to the last;
+// and the asking for another one in the same document.
 const MESSAGE_CHARS = 4_000;
 const STACK_CHARS = 20_000;
 const SHOT_CHARS = 60;
@@ -8,18 +9,20 @@ const PREVIEW_START_MS = 8_000; // a preview that has loaded and made no channel
 
 const story = (() => {
   const asked = new URLSearchParams(location.search);
-  const wanted = asked.get("id");
   const wish = (name) => {
     try { return JSON.parse(asked.get(`storyshelf-${name}`)); } catch { return null; }
   };
   const wishes = window === window.top ? { globals: wish("globals"), args: wish("args"), shot: wish("shot") } : {};
-  const heard = { events: {}, phase: "", error: null, late: null, shots: [], declared: null };
+  // One story's time on the page: what was heard of it, and when it is drawn and over.
+  const turnOf = (wanted) => {
+    const turn = { wanted, heard: { events: {}, phase: "", error: null, late: null, shots: [], declared: null } };
+    turn.ended = new Promise((resolve) => { turn.end = resolve; });
+    turn.drawn = new Promise((resolve) => { turn.draw = resolve; });
+    return turn;
+  };
+  let turn = turnOf(asked.get("id"));
   let channel;
-  let end; // resolves `ended`
-  const ended = new Promise((resolve) => { end = resolve; });
-  let draw; // resolves `drawn`
-  const drawn = new Promise((resolve) => { draw = resolve; });
-  const isOurs = (id) => id === undefined || wanted === null || id === wanted;
+  const isOurs = (id) => id === undefined || turn.wanted === null || id === turn.wanted;
 
   const described = (kind, error) => ({
     kind,
@@ -27,33 +30,36 @@ const story = (() => {
     name: String(error?.name ?? "").slice(0, 100),
     stack: String(error?.stack ?? "").slice(0, STACK_CHARS),
   });
-  const fail = (kind, error) => { heard.error ??= described(kind, error); };
-  const failed = (kind) => (error) => { fail(kind, error); end(); };
+  const fail = (kind, error) => { turn.heard.error ??= described(kind, error); };
+  const failed = (kind) => (error) => { fail(kind, error); turn.end(); };
   // 8.6 and later say storyFinished, after the story's afterEach; what came before says no more.
   const saysFinished = () =>
     "STORY_FINISHED" in (window.__STORYBOOK_MODULE_CORE_EVENTS__ ?? window.STORYBOOK_CORE_EVENTS ?? {})
-    || ["completing", "afterEach", "finished"].includes(heard.phase);
+    || ["completing", "afterEach", "finished"].includes(turn.heard.phase);
 
+  // A story sees the same clock and draws the same numbers whatever was loaded or shown before it.
+  const startAnew = () => {
+    clock.again();
+    chance.again();
+  };
   const LISTENERS = {
     storyRenderPhaseChanged: ({ newPhase, storyId }) => {
       if (!isOurs(storyId)) return;
-      heard.phase = String(newPhase).slice(0, 40);
-      if (newPhase === "completing") draw();
+      turn.heard.phase = String(newPhase).slice(0, 40);
+      if (newPhase === "loading" || newPhase === "rendering") startAnew();
+      if (newPhase === "loading") residue.look(); // the story before is gone, and nothing is drawn yet
+      if (newPhase === "completing") turn.draw();
     },
-    storyRendered: (id) => { if (isOurs(id) && !saysFinished()) end(); },
-    storyFinished: ({ storyId, reporters }) => {
-      if (!isOurs(storyId)) return;
-      accessibility.note(storyId, reporters);
-      end();
-    },
-    docsRendered: () => end(),
-    storyMissing: (id) => failed("missing_story")({ message: `Storybook knows no story ${id ?? wanted}` }),
+    storyRendered: (id) => { if (isOurs(id) && !saysFinished()) turn.end(); },
+    storyFinished: ({ storyId }) => { if (isOurs(storyId)) turn.end(); },
+    docsRendered: () => turn.end(),
+    storyMissing: (id) => failed("missing_story")({ message: `Storybook knows no story ${id ?? turn.wanted}` }),
     storyErrored: failed("render_failed"),
     storyThrewException: failed("render_failed"),
     configError: failed("config_failed"),
     playFunctionThrewException: (error) => {
       fail("play_failed", error);
-      real.setTimeout(end, PLAY_ERROR_GRACE_MS);
+      real.setTimeout(turn.end, PLAY_ERROR_GRACE_MS);
     },
     unhandledErrorsWhilePlaying: (errors) => fail("play_failed", errors?.[0]),
   };
@@ -66,9 +72,9 @@ const story = (() => {
   const OCCASIONS = {
     setGlobals: () => say("updateGlobals", "globals", { globals: wishes.globals }),
     storyPrepared: ({ id, parameters: asked }) => {
-      if (id !== wanted) return;
+      if (id !== turn.wanted) return;
       const shots = asked?.storyshelf?.shots;
-      heard.declared = Array.isArray(shots) ? shots.slice(0, MAX_SHOTS).map(String) : [];
+      turn.heard.declared = Array.isArray(shots) ? shots.slice(0, MAX_SHOTS).map(String) : [];
       say("updateStoryArgs", "args", { storyId: id, updatedArgs: wishes.args });
     },
   };
@@ -76,9 +82,10 @@ const story = (() => {
   // wanted, which is the end of the story. Nothing here tells Storybook of a test.
   const shot = async (asked) => {
     const name = String(asked).slice(0, SHOT_CHARS);
-    if (!heard.shots.includes(name) && heard.shots.length < MAX_SHOTS) heard.shots.push(name);
+    const { shots } = turn.heard;
+    if (!shots.includes(name) && shots.length < MAX_SHOTS) shots.push(name);
     if (name !== wishes.shot) return;
-    end();
+    turn.end();
     await new Promise(() => {});
   };
   if (window === window.top) {
@@ -93,7 +100,7 @@ const story = (() => {
     channel = made;
     for (const [name, listener] of Object.entries(LISTENERS)) {
       channel.on(name, (...args) => {
-        heard.events[name] = (heard.events[name] ?? 0) + 1;
+        turn.heard.events[name] = (turn.heard.events[name] ?? 0) + 1;
         listener(...args);
       });
     }
@@ -105,25 +112,38 @@ const story = (() => {
     get: () => channel,
     set: listen,
   });
-  window.addEventListener("error", (event) => { heard.late ??= described("script", event.error ?? event); });
-  window.addEventListener("unhandledrejection", (event) => { heard.late ??= described("script", event.reason); });
+  window.addEventListener("error", (event) => { turn.heard.late ??= described("script", event.error ?? event); });
+  window.addEventListener("unhandledrejection", (event) => { turn.heard.late ??= described("script", event.reason); });
   window.addEventListener("load", () => real.setTimeout(() => {
     if (channel) return;
-    fail("config_failed", heard.late ?? { message: "the preview did not start: no Storybook channel" });
-    end();
+    fail("config_failed", turn.heard.late ?? { message: "the preview did not start: no Storybook channel" });
+    turn.end();
   }, PREVIEW_START_MS));
 
+  const forget = (act) => { try { act(); } catch { /* a page may have no storage */ } };
   return {
+    // Shows another story in this document; all that is heard from here on is of that one.
+    begin(id) {
+      const isSame = turn.wanted === id;
+      turn = turnOf(id);
+      document.activeElement?.blur?.();
+      getSelection()?.removeAllRanges();
+      forget(() => { localStorage.clear(); sessionStorage.clear(); });
+      readiness.resume();
+      channel.emit(isSame ? "forceRemount" : "setCurrentStory", { storyId: id, viewMode: "story" });
+    },
     // Resolves when the story has come to an end of its own, or after that time, whichever is first.
     async ended(withinMs) {
+      const { drawn, ended } = turn;
       const late = new Promise((resolve) => { real.setTimeout(() => resolve("late"), withinMs); });
       // Storybook 9.1 and later wait 100 ms for animations, once the story is drawn and has played.
       await Promise.race([drawn.then(() => readiness.ahead()), ended, late]);
       return (await Promise.race([ended, late])) === "late" ? "late" : "ended";
     },
-    showsDocs: () => (heard.events.docsRendered ?? 0) > 0,
+    showsDocs: () => (turn.heard.events.docsRendered ?? 0) > 0,
     report: () => ({
-      ...heard,
+      ...turn.heard,
+      left: residue.left(),
       shows: Array.from(document.body?.classList ?? []).filter((name) => name.startsWith("sb-show-")).slice(0, 10),
       display: String(document.querySelector(".sb-errordisplay")?.innerText ?? "").slice(0, MESSAGE_CHARS),
     }),

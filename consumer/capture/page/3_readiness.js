@@ -116,10 +116,15 @@ const readiness = (() => {
     },
     // From here on no script draws; two frames put on the screen what is there.
     async stop() {
-      framesRun = false;
+      frames.hold();
       endAnimations();
       await nextFrame();
       await nextFrame();
+    },
+    // Scripts may draw again, for another story; what the last one's rest was worth is over.
+    resume() {
+      stir();
+      frames.resume();
     },
   };
   return own;
