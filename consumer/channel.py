@@ -22,7 +22,7 @@ from storyshelf.errors import StoryshelfError
 MAX_HEADER_TO_CHILD = 16 << 20  # a manifest of 20,000 paths, several times over
 MAX_HEADER_FROM_CHILD = 32 << 20  # the parameters of 20,000 stories, at 1.6 kB each
 MAX_BODY_TO_CHILD = 256 << 20  # two pictures to compare
-MAX_BODY_FROM_CHILD = 128 << 20  # one picture
+MAX_BODY_FROM_CHILD = 176 << 20  # one picture, its trace, and frames of one that moves
 MAX_SIGN = 16 << 10  # a sign of life holds a story's name at most; see `_refuse_padding`
 LENGTHS = struct.Struct(">II")
 
@@ -57,7 +57,7 @@ class ChannelDeadlineError(StoryshelfError):
 @dataclass(frozen=True, slots=True)
 class _Header(Generic[In]):
     message: In
-    attachments: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(max_length=2)]
+    attachments: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(max_length=4)]
 
 
 @dataclass(frozen=True, slots=True)

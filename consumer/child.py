@@ -173,6 +173,10 @@ class Child:
             png=picture.png,
             trace=picture.trace.content,
             untraced=picture.trace.missing,
+            level=picture.level,
+            shots=picture.shots,
+            frames=b"".join(picture.frames),
+            frame_bytes=tuple(map(len, picture.frames)),
         )
 
 

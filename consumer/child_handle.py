@@ -125,6 +125,7 @@ class Child:
             wanted.timeout_ms,
             wanted.look,
             wanted.baseline,
+            wanted.level,
         )
         return await self._ask(Captured, message, self._deadline_s(wanted.timeout_ms), on_stage)
 

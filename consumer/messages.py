@@ -6,16 +6,37 @@ is why it has a default.
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from consumer.codes import (
+    ConsoleLevel,
+    Ending,
+    ErrorCode,
+    FailureCode,
+    Faint,
+    Page,
+    Stage,
+    WarningCode,
+)
 from consumer.parameter_values import STORABLE, Label, Parameters
 from storyshelf.bundle.index import MAX_ID_BYTES
 from storyshelf.bundle.look import ALWAYS, Look
 from storyshelf.diff.outcome import Outcome
 from storyshelf.ids import BlobKey, StoryId
+from storyshelf.snapshots.steadiness import Level
+
+__all__ = [
+    "ConsoleLevel",
+    "Ending",
+    "ErrorCode",
+    "FailureCode",
+    "Faint",
+    "Page",
+    "Stage",
+    "WarningCode",
+]  # the codes, besides what is defined here
 
 MAX_SIDE_PX = (
     16_384  # Chromium's texture limit; a taller surface is tiled or cut by the GPU process
@@ -24,6 +45,8 @@ MAX_FILES = 100_000  # far more than an upload may hold by default; the setting 
 MAX_STORIES = 20_000  # the entries an index may hold: no story is left without its parameters
 MAX_BASE_OR_HEAD_BYTES = 128 << 20  # 25 Mpx of noise is 100 MB as a PNG
 MAX_TRACE_BYTES = 30 << 20  # of a story that loads a few MB; with a picture it fits a frame
+MAX_FRAMES = 3  # of a story that moves, besides its picture
+MAX_FRAMES_BYTES = 16 << 20  # all of them together
 MAX_SHORT_TEXT = 500  # characters of a line for people
 MAX_LEFT = 30  # things that stories left behind in a page
 MAX_CONSOLE_LINES = 50  # of a story; what a reader looks through
@@ -44,91 +67,6 @@ Count = Annotated[int, Field(ge=0, lt=2**40)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Picture = Annotated[bytes, Field(max_length=MAX_BASE_OR_HEAD_BYTES)]
 TraceBytes = Annotated[bytes, Field(max_length=MAX_TRACE_BYTES)]
-
-
-class Page(StrEnum):
-    """Where a story is rendered."""
-
-    SWITCHED = "switched"  # one that shows another story already, if that can be had; else SHARED
-    SHARED = "shared"  # loaded anew in the bundle's context, whose HTTP and code caches are warm
-    FRESH = "fresh"  # a context of its own: what a change is confirmed in
-    TRACED = "traced"  # one whose trace is recorded: for people, never for a verdict
-
-
-class Ending(StrEnum):
-    """Whether the picture shows the story."""
-
-    OK = "ok"
-    ERRORED = "errored"
-
-
-class ErrorCode(StrEnum):
-    """Why a story is errored."""
-
-    RENDER_FAILED = "render_failed"
-    PLAY_FAILED = "play_failed"
-    PLAY_TIMEOUT = "play_timeout"
-    RENDER_TIMEOUT = "render_timeout"
-    MISSING_STORY = "missing_story"
-    PAGE_CRASHED = "page_crashed"
-    PAGE_UNRESPONSIVE = "page_unresponsive"
-    NAVIGATED_AWAY = "navigated_away"
-    CONFIG_FAILED = "config_failed"
-    SHOT_NOT_REACHED = "shot_not_reached"
-
-
-class WarningCode(StrEnum):
-    """What a reader of the picture should know although the story rendered."""
-
-    EMPTY_ROOT = "empty_root"
-    CLIPPED = "clipped"
-    FONT_TIMEOUT = "font_timeout"
-    IMAGE_TIMEOUT = "image_timeout"
-    RESOURCE_FAILED = "resource_failed"
-    BLOCKED_REQUEST = "blocked_request"
-    DIALOG = "dialog"
-    POPUP = "popup"
-    UNSETTLED = "unsettled"
-    UNDECLARED_SHOT = "undeclared_shot"
-    UNREADABLE_FILE = "unreadable_file"  # only of ReadStories: a file of stories did not load
-
-
-class ConsoleLevel(StrEnum):
-    """How much a line of the console matters."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
-    LOG = "log"
-    DEBUG = "debug"
-
-
-class Stage(StrEnum):
-    """Real progress inside a capture; each is reported once it has begun."""
-
-    OPENING = "opening"
-    RENDERING = "rendering"
-    SETTLING = "settling"
-    SHOOTING = "shooting"
-    RECOVERING = "recovering"
-
-
-class FailureCode(StrEnum):
-    """Why a request could not be carried out at all; the story is not to blame."""
-
-    NOT_OPEN = "not_open"
-    BUSY = "busy"
-    BROWSER = "browser"
-    BUNDLE = "bundle"
-    TOO_LARGE = "too_large"
-    INTERNAL = "internal"
-
-
-class Faint(StrEnum):
-    """Whether differences too faint for the threshold count where they cover an area or a line."""
-
-    COUNTS = "counts"
-    IGNORED = "ignored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +174,7 @@ class Capture:
     timeout_ms: TimeoutMs
     look: Look = ALWAYS
     baseline: Key | None = None
+    level: Level = Level.PAIR  # the rung of `capture.stability` to begin on
     kind: Literal["capture"] = "capture"
 
 
@@ -265,6 +204,7 @@ class Captured:
 
     `trace` is a zip, of a traced page only; `untraced` says why there is none.
     `page` is where it was taken in the end.
+    One that never held still has others of it in `frames`, one after the other, each that long.
     """
 
     id: RequestId
@@ -287,6 +227,12 @@ class Captured:
     untraced: ShortText = ""
     page: Page = Page.SHARED
     order_dependence: OrderDependence | None = None
+    level: Level = Level.PAIR
+    shots: Annotated[int, Field(ge=0, le=100)] = 1
+    frames: Annotated[bytes, Field(max_length=MAX_FRAMES_BYTES)] = b""
+    frame_bytes: Annotated[
+        tuple[Annotated[int, Field(ge=1, le=MAX_FRAMES_BYTES)], ...], Field(max_length=MAX_FRAMES)
+    ] = ()
     kind: Literal["captured"] = "captured"
 
 

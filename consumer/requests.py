@@ -23,6 +23,7 @@ from consumer.pulse import BEAT_EVERY_S, SILENT_LOOKS
 from storyshelf.bundle.look import ALWAYS, Look
 from storyshelf.errors import StoryshelfError
 from storyshelf.ids import BlobKey, StoryId
+from storyshelf.snapshots.steadiness import Level
 
 LEAST_MEMORY_BYTES = 2 << 30  # a browser, its largest pages and two large pictures to compare
 MEMORY_SHARE = 0.75  # of the machine, for all children together
@@ -94,6 +95,7 @@ class CaptureRequest:
     timeout_ms: int
     look: Look = ALWAYS
     baseline: BlobKey | None = None
+    level: Level = Level.PAIR
 
 
 @dataclass(slots=True)

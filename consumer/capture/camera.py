@@ -5,9 +5,11 @@ from typing import Any
 
 from consumer.capture import readiness
 from consumer.capture.framing import Frame, Measured
+from consumer.capture.patience import Patience
 from consumer.capture.sitting import Sitting
-from consumer.capture.stability import Rest, Shot, shoot_until_still
+from consumer.capture.stability import Ladder, Shot, shoot_until_still
 from consumer.messages import StoryError, WarningCode
+from storyshelf.snapshots.steadiness import Level
 
 SHOT_S = 20.0  # 16,384 px of page took 2.3 s, and 4 under load
 
@@ -21,10 +23,19 @@ async def take(sitting: Sitting, error: StoryError | None) -> Shot:
         return await _one(sitting, measured, frame)
 
     if error is not None:
-        return Shot(await shoot(), Rest.STILL, shots=1)
-    shot = await shoot_until_still(shoot)
-    if shot.rest is Rest.MOVING:
-        text = f"{shot.shots} pictures in a row, and no two of them the same"
+        return Shot(await shoot(), Level.PAIR, shots=1)
+    patience, order = Patience(sitting), sitting.order
+
+    async def settle_again(quiet_ms: int) -> bool:
+        nonlocal measured, frame
+        if not await patience.settle_again(quiet_ms):
+            return False
+        measured, frame = await readiness.frame(sitting)
+        return True
+
+    shot = await shoot_until_still(shoot, settle_again, Ladder(order.level, order.baseline))
+    if shot.level is Level.NEVER:
+        text = f"{shot.shots} pictures, and never two in a row the same"
         sitting.page.watch.warn(WarningCode.UNSETTLED, text)
     return shot
 

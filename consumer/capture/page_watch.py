@@ -17,6 +17,7 @@ from consumer.capture.deadline import CallDeadlineError
 from consumer.capture.verdict import whole
 from consumer.messages import StoryWarning, WarningCode
 from consumer.refusals import Refusals, shown_address
+from storyshelf.clock import Clock
 from storyshelf.errors import StoryshelfError
 
 MAX_WARNINGS = 20  # a page that polls a dead address says the same thing for ever
@@ -29,6 +30,7 @@ BEYOND = tuple(
     for part in ("TUNNEL", "CERT", "SSL", "HTTP2", "CONNECTION", "EMPTY_RESPONSE")
 )
 STYLED_BY = frozenset({"image", "stylesheet"})  # fonts say themselves whether they are loaded
+ENDLESS = frozenset({"eventsource", "media", "websocket"})  # never done, or only when it is played
 Answer = TypeVar("Answer")
 
 
@@ -61,6 +63,8 @@ class PageWatch:
         self._reported: set[str] = set()
         self._styling: set[Request] = set()
         self._styled = asyncio.Event()
+        self._flying: set[Request] = set()
+        self._asked = 0  # requests of the story so far
         page.on("crash", lambda _: self._end(PageCrashedError()))
         page.on("dialog", self._on_dialog)
         page.on("popup", self._on_popup)
@@ -94,6 +98,8 @@ class PageWatch:
         self.console.begin()
         self._styling.clear()
         self._styled.set()
+        self._flying.clear()
+        self._asked = 0
 
     async def call(self, work: Coroutine[Any, Any, Answer], seconds: float, doing: str) -> Answer:
         """Return the answer; raise what ended the page, or CallDeadlineError."""
@@ -115,6 +121,15 @@ class PageWatch:
     async def styled(self) -> None:
         """Wait until no image, font or style sheet is on its way."""
         await self._styled.wait()
+
+    async def unasked(self, quiet_s: float, within_s: float, clock: Clock) -> None:
+        """Wait until for that long nothing was on its way but what never ends, or out of time."""
+        until = clock.monotonic() + within_s
+        while clock.monotonic() < until:
+            asked = self._asked
+            await clock.sleep(quiet_s)
+            if not self._flying and self._asked == asked:
+                return
 
     def warn(self, code: WarningCode, text: str) -> None:
         """Note something for the reader, once."""
@@ -179,9 +194,13 @@ class PageWatch:
         if request.resource_type in STYLED_BY and not self._is_reported(request.url):
             self._styling.add(request)
             self._styled.clear()
+        if request.resource_type not in ENDLESS:
+            self._flying.add(request)
+            self._asked += 1
 
     def _on_requestend(self, request: Request) -> None:
         self._styling.discard(request)
+        self._flying.discard(request)
         if not self._styling:
             self._styled.set()
 

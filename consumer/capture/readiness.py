@@ -56,7 +56,7 @@ async def settle(sitting: Sitting) -> None:
     await _make_room(sitting)
 
 
-async def rest(sitting: Sitting) -> None:
+async def rest(sitting: Sitting, rest_s: float = REST_S) -> None:
     """Wait for what was asked for, end animations, let changes come to an end."""
     watch, budget = sitting.page.watch, sitting.budget
     images_s = await _wait_for_images(sitting)
@@ -64,7 +64,7 @@ async def rest(sitting: Sitting) -> None:
         "fontsMs": FONTS_S * 1_000,
         "imagesMs": images_s * 1_000,
         "quietMs": QUIET_MS,
-        "restMs": REST_S * 1_000,
+        "restMs": rest_s * 1_000,
     }
     function = "limits => window.__storyshelf__.readiness.settle(limits)"
     late = await sitting.page.ask(function, budget.at_most(SETTLE_S), limits)

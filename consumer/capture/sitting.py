@@ -14,6 +14,7 @@ from consumer.messages import (
     StoryError,
     StoryWarning,
 )
+from storyshelf.snapshots.steadiness import Level
 
 OnStage = Callable[[Stage], Awaitable[None]]
 
@@ -42,3 +43,6 @@ class Picture:
     trace: Trace = NOT_ASKED
     page: Page = Page.SHARED
     order_dependence: OrderDependence | None = None
+    level: Level = Level.PAIR
+    shots: int = 0
+    frames: tuple[bytes, ...] = ()

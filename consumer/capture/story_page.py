@@ -12,6 +12,7 @@ from consumer.capture.page_watch import PageWatch
 from consumer.capture.verdict import Report, read_report
 from storyshelf.bundle.look import ALWAYS, ColorScheme, ForcedColors, Look, Media, Motion
 from storyshelf.ids import BlobKey, StoryId
+from storyshelf.snapshots.steadiness import Level
 
 WISH = "storyshelf-"  # before what the page script is asked for in the address
 STORIES_PER_DOCUMENT = 25  # then it is loaded anew: what piles up in it goes
@@ -32,6 +33,7 @@ class Order:
     delay_ms: int
     look: Look = ALWAYS
     baseline: BlobKey | None = None  # the picture it will be compared with
+    level: Level = Level.PAIR  # the rung of `capture.stability` to begin on
 
 
 class StoryPage:

@@ -6,10 +6,12 @@ from consumer.capture import camera, readiness
 from consumer.capture.aftermath import Aftermath
 from consumer.capture.deadline import Budget
 from consumer.capture.sitting import Picture, Sitting
+from consumer.capture.stability import Shot
 from consumer.capture.verdict import Report, judge
 from consumer.messages import Page, Stage, StoryError, WarningCode
 from storyshelf.diff.png import read_header
 from storyshelf.ids import StoryId
+from storyshelf.snapshots.steadiness import Level
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ async def take_picture(sitting: Sitting) -> Picture:
     # A throw in an effect may come after Storybook called the story done: what counts is now.
     error = error or judge(await _report(sitting), shot_name)
     laps.done("shoot")
-    return _picture(sitting, shot.png, error, laps)
+    return _picture(sitting, shot, error, laps)
 
 
 async def glance(sitting: Sitting, aftermath: Aftermath) -> Glance:
@@ -68,7 +70,8 @@ async def glance(sitting: Sitting, aftermath: Aftermath) -> Glance:
         return Glance(None, report.left, before, tells=False)
     png = await camera.glance(sitting)
     laps.done("shoot")
-    picture = _picture(sitting, png, judge(await _report(sitting)), laps)
+    shot = Shot(png, Level.FIRST, shots=1)
+    picture = _picture(sitting, shot, judge(await _report(sitting)), laps)
     if picture.error or picture.warnings:
         return Glance(None, report.left, before, tells=picture.error is not None)
     return Glance(replace(picture, page=Page.SWITCHED), report.left, before, tells=True)
@@ -86,17 +89,20 @@ async def _rendered(sitting: Sitting, laps: "_Laps") -> StoryError | None:
     return late
 
 
-def _picture(sitting: Sitting, png: bytes, error: StoryError | None, laps: "_Laps") -> Picture:
-    header = read_header(png)
+def _picture(sitting: Sitting, shot: Shot, error: StoryError | None, laps: "_Laps") -> Picture:
+    header = read_header(shot.png)
     watch = sitting.page.watch
     return Picture(
-        png=png,
+        png=shot.png,
         width_px=header.width_px,
         height_px=header.height_px,
         error=error,
         warnings=watch.warnings(),
         timings_ms=laps.taken_ms,
         console=watch.console.lines(),
+        level=shot.level,
+        shots=shot.shots,
+        frames=() if error else shot.frames,
     )
 
 

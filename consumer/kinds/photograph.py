@@ -2,20 +2,29 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
-from consumer.capture.confirm import Seen, conclude, needs_second
+from consumer.capture.confirm import Conclusion, Seen, conclude, needs_second
 from consumer.death import Cause, ChildDiedError, Death
 from consumer.kinds.finding import (
     Finding,
+    Moving,
     Shot,
     Suspicion,
     concluded,
     errored,
+    has_moved,
     incomparable,
+    lies_where_it_moves,
+    moved_as_before,
+    new,
+    places_of,
+    pngs_of,
     same_bytes,
     unchanged,
+    unstable,
+    with_frame,
 )
 from consumer.kinds.shelf import Shelf
 from consumer.kinds.stopwatch import Stopwatch
@@ -30,6 +39,7 @@ from consumer.messages import (
 )
 from consumer.supervisor import CaptureRequest, Child, RequestFailedError
 from storyshelf.clock import Clock
+from storyshelf.diff.cover import Place
 from storyshelf.diff.outcome import Outcome
 from storyshelf.diff.png import BadPngError, read_header
 from storyshelf.errors import StoryshelfError
@@ -49,6 +59,14 @@ from storyshelf.snapshots.snapshot import (
 )
 from storyshelf.storage.blobs import Blobs, MissingBlobError, key_of
 
+# What moves is found to the last pixel: none of it may be taken for a change later.
+EVERY_PIXEL = CompareOptions(
+    threshold=0.0,
+    include_aa=True,
+    max_diff_pixels=None,
+    max_diff_ratio=None,
+    faint=Faint.IGNORED,
+)
 OF_A_STORY = frozenset({FailureCode.TOO_LARGE, FailureCode.INTERNAL})
 
 
@@ -88,17 +106,29 @@ class Photographer:
             return await self._judged(commission, first)
 
     async def _judged(self, commission: "_Commission", first: Shot) -> Finding:
+        snapshot = commission.snapshot
         if first.captured.ending is Ending.ERRORED or first.key is None:
             return errored(first)
-        baseline = commission.snapshot.baseline_image
-        if baseline is None:
-            return Finding(Verdict.ADDED, "It is new: there is nothing to compare it with.", first)
-        if first.key == baseline:
+        if first.key == snapshot.baseline_image:
             return same_bytes(first)
-        return await self._compared_with(baseline, first, commission)
+        moving = await self._moving(commission, first)
+        if snapshot.baseline_image is None:
+            return new(first, moving)
+        return await self._compared_with(snapshot.baseline_image, first, moving, commission)
+
+    async def _moving(self, commission: "_Commission", shot: Shot) -> Moving | None:
+        """Compare the pictures of a story that never held still with its last one."""
+        if not has_moved(shot):
+            return None
+        frames = [self._frame(commission.child, shot, png) for png in pngs_of(shot.captured)]
+        compared = [
+            await self._compare(commission, frame.captured.png, shot, EVERY_PIXEL)
+            for frame in frames
+        ]
+        return Moving(tuple(frames), tuple(compared))
 
     async def _compared_with(
-        self, baseline: BlobKey, first: Shot, commission: "_Commission"
+        self, baseline: BlobKey, first: Shot, moving: Moving | None, commission: "_Commission"
     ) -> Finding:
         with commission.watch.step("compare"):
             base = await self._baseline(baseline)
@@ -107,6 +137,10 @@ class Photographer:
         compared = await self._compare(commission, base, first)
         if not needs_second(Seen(first.key, compared.outcome)):
             return unchanged(first, compared)
+        if lies_where_it_moves(compared, commission.snapshot.moving):
+            return moved_as_before(first, compared, commission.snapshot.moving)
+        if moving and moving.excuses(compared, commission.snapshot.moving):
+            return unstable(first, compared, moving, commission.snapshot.moving)
         commission.watch.add("first_picture", first.took_ms / 1_000)
         second = await self._shoot(commission, Page.FRESH)
         return await self._confirmed(commission, Suspicion(base, first, second, compared))
@@ -119,23 +153,26 @@ class Photographer:
             return None
         return content if key_of(content) == key else None
 
-    async def _confirmed(self, commission: "_Commission", suspicion: "Suspicion") -> Finding:
+    async def _confirmed(self, commission: "_Commission", suspicion: Suspicion) -> Finding:
         """Judge by the second, clean picture too; a story that gives two pictures is unstable."""
         first, second, compared = suspicion.first, suspicion.second, suspicion.compared
         if second.captured.ending is Ending.ERRORED or second.key is None or first.key is None:
             return errored(second)
         if second.key == commission.snapshot.baseline_image:
             return same_bytes(second)
-        between = Outcome.IDENTICAL
+        between = None
         if second.key != first.key:
-            between = (await self._compare(commission, first.captured.png, second)).outcome
+            between = await self._compare(commission, first.captured.png, second)
             compared = await self._compare(commission, suspicion.base, second)
         confirmed = conclude(
             Seen(first.key, suspicion.compared.outcome),
             Seen(second.key, compared.outcome),
-            between,
+            Outcome.IDENTICAL if between is None else between.outcome,
         )
-        return concluded(confirmed, suspicion, compared)
+        moving = await self._moving(commission, second)
+        if between is not None and (moving or confirmed.conclusion is Conclusion.UNSTABLE):
+            moving = with_frame(moving, first, between)
+        return concluded(confirmed, second, compared, (moving, commission.snapshot.moving))
 
     async def _shoot(self, commission: "_Commission", page: Page) -> Shot:
         child, snapshot, work = commission.child, commission.snapshot, commission.work
@@ -172,16 +209,27 @@ class Photographer:
             raise _violated(child, captured, "the picture's size is not what was said")
         return BlobKey(sha256(captured.png).hexdigest())
 
-    async def _compare(self, commission: "_Commission", base: bytes, head: Shot) -> Compared:
-        options = CompareOptions(
-            threshold=commission.snapshot.options.diff_threshold,
-            include_aa=False,
-            max_diff_pixels=None,
-            max_diff_ratio=None,
-            faint=Faint.COUNTS,
+    def _frame(self, child: Child, shot: Shot, png: bytes) -> Shot:
+        """Return another picture of the same capture as a shot of its own."""
+        try:
+            header = read_header(png)
+        except BadPngError as error:
+            raise _violated(child, shot.captured, f"a frame: {error}") from error
+        captured = replace(
+            shot.captured, png=png, width_px=header.width_px, height_px=header.height_px
         )
+        return Shot(captured, self._checked_key(child, captured), shot.took_ms)
+
+    async def _compare(
+        self,
+        commission: "_Commission",
+        base: bytes,
+        head: Shot,
+        options: CompareOptions | None = None,
+    ) -> Compared:
+        asked = options or _options(commission.snapshot.options.diff_threshold)
         with commission.watch.step("compare"):
-            compared = await commission.child.compare(options, base, head.captured.png)
+            compared = await commission.child.compare(asked, base, head.captured.png)
         commission.work.touch()
         self._check_mask(commission.child, head.captured, compared)
         return compared
@@ -220,7 +268,7 @@ class Photographer:
             environment_id=self.environment,
             duration_ms=finding.shot.took_ms,
             picture=picture,
-            diff=None if compared is None else _diff(compared),
+            diff=None if compared is None else _diff(compared, finding.moving),
             mask=mask,
             frames=tuple(frame for frame in frames if frame is not None),
             error=_error(captured),
@@ -292,11 +340,15 @@ def _error(captured: Captured) -> CaptureError | None:
     return CaptureError(captured.error.code, captured.error.message, captured.error.stack)
 
 
-def _diff(compared: Compared) -> Diff:
+def _options(threshold: float) -> CompareOptions:
+    return replace(EVERY_PIXEL, threshold=threshold, include_aa=False, faint=Faint.COUNTS)
+
+
+def _diff(compared: Compared, moving: tuple[Place, ...]) -> Diff:
     return Diff(
         raw_px=compared.raw_px,
         changed_px=compared.changed_px + compared.faint_px,
-        regions=tuple((box.x, box.y, box.width, box.height) for box in compared.regions),
+        regions=places_of(compared.regions),
         metric=compared.metric,
         engine=compared.engine,
         engine_version=compared.engine_version,
@@ -304,6 +356,7 @@ def _diff(compared: Compared) -> Diff:
         head_size=(compared.head_size.width, compared.head_size.height),
         mask_x=compared.mask_x,
         mask_y=compared.mask_y,
+        moving=moving,
     )
 
 

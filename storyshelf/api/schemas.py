@@ -199,6 +199,7 @@ class DiffOut(BaseModel):
     engine: str
     mask: str | None
     size_changed: bool
+    moving: Sequence[tuple[int, int, int, int]]
 
 
 class ErrorOut(BaseModel):
@@ -349,4 +350,5 @@ def _diff(stored: Mapping[str, Any], mask: str | None) -> DiffOut:
         engine=f"{stored['metric']} {stored['engine']} {stored['engine_version']}",
         mask=mask,
         size_changed=stored["base_size"] != stored["head_size"],
+        moving=stored.get("moving", ()),
     )

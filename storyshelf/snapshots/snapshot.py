@@ -75,7 +75,10 @@ class CaptureOptions:
 
 @dataclass(frozen=True, slots=True)
 class PlannedSnapshot:
-    """A snapshot that waits to be captured, with what it will be compared with."""
+    """A snapshot that waits to be captured, with what it will be compared with.
+
+    `moving` is where the story of the baseline was seen to move, as x, y, width, height.
+    """
 
     id: SnapshotId
     key: SnapshotKey
@@ -83,6 +86,7 @@ class PlannedSnapshot:
     crashes: int
     baseline_id: SnapshotId | None
     baseline_image: BlobKey | None
+    moving: tuple[tuple[int, int, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,10 @@ class CaptureError:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What the comparison counted; regions are x, y, width, height in pixels of the new picture."""
+    """What the comparison counted; regions are x, y, width, height in pixels of the new picture.
+
+    `moving` is where the story was seen to move, or is known to.
+    """
 
     raw_px: int
     changed_px: int
@@ -124,6 +131,7 @@ class Diff:
     head_size: tuple[int, int]
     mask_x: int = 0
     mask_y: int = 0
+    moving: tuple[tuple[int, int, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,7 @@ async def planned_of_shard(tx: Tx, shard_id: ShardId) -> Sequence[PlannedSnapsho
             *(SnapshotRow.story_id, SnapshotRow.mode, SnapshotRow.browser),
             *(SnapshotRow.options, SnapshotRow.crashes, SnapshotRow.baseline_snapshot_id),
             baseline.image_key.label("baseline_image"),
+            baseline.diff.label("baseline_diff"),
         )
         .outerjoin(baseline, baseline.id == SnapshotRow.baseline_snapshot_id)
         .where(SnapshotRow.shard_id == shard_id, SnapshotRow.verdict == Verdict.PLANNED)
@@ -156,6 +157,7 @@ async def planned_of_shard(tx: Tx, shard_id: ShardId) -> Sequence[PlannedSnapsho
             crashes=row.crashes,
             baseline_id=row.baseline_snapshot_id,
             baseline_image=row.baseline_image,
+            moving=tuple(map(tuple, (row.baseline_diff or {}).get("moving", ()))),
         )
         for row in rows
     ]

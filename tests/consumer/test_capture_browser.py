@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from consumer.messages import Page, Stage, WarningCode
+from consumer.messages import MAX_FRAMES, Page, Stage, WarningCode
 from storyshelf.diff.png import decode
+from storyshelf.snapshots.steadiness import Level
+from storyshelf.storage.blobs import key_of
 from tests.consumer.conftest import ORDER, Opener
 from tests.consumer.little_storybook import (
     BLUE,
@@ -193,6 +195,41 @@ async def test_a_script_that_draws_for_ever_is_stopped_for_the_picture_and_told(
     picture = await stage.shoot("turning--box")
     assert picture.error is None
     assert [warning.code for warning in picture.warnings] == [WarningCode.UNSETTLED]
+
+
+HOPS = (
+    "root.innerHTML = `<canvas width=90 height=40></canvas>`; let at = 0;"
+    "const pen = root.firstChild.getContext('2d');"
+    "const hop = () => { pen.clearRect(0, 0, 90, 40); pen.fillRect(at++ % 80, 5, 9, 9); };"
+)
+STEADINESS = LittleStorybook(
+    {
+        "box--red": html(SQUARE),
+        "hopping--ever": LittleStory(f"{HOPS} setInterval(hop, 7);"),
+        "hopping--a-while": LittleStory(
+            f"{HOPS} const hops = setInterval(hop, 7);"
+            " setTimeout(() => fetch('late.txt').then(() => clearInterval(hops)), 300);"
+        ),
+    },
+    {"late.txt": b"enough"},
+)
+
+
+async def test_no_more_is_done_to_see_a_story_hold_still_than_it_needs(opened: Opener) -> None:
+    stage = await opened(STEADINESS)
+    box = await stage.shoot("box--red")
+    assert (box.level, box.shots) == (Level.PAIR, 2)
+    as_before = replace(ORDER, baseline=key_of(box.png))
+    again = await stage.shoot("box--red", order=as_before)
+    assert (again.level, again.shots, again.png) == (Level.FIRST, 1, box.png)
+    again = await stage.shoot("box--red", order=replace(as_before, level=Level.AGAIN))
+    assert (again.level, again.shots, again.png) == (Level.AGAIN, 1, box.png)
+    late = await stage.shoot("hopping--a-while")
+    assert (late.level, late.frames, late.warnings) == (Level.AGAIN, (), ())
+    ever = await stage.shoot("hopping--ever")
+    assert ever.level is Level.NEVER
+    assert len({*ever.frames, ever.png}) == 1 + MAX_FRAMES
+    assert [warning.code for warning in ever.warnings] == [WarningCode.UNSETTLED]
 
 
 async def test_an_entrance_animation_is_shown_at_its_end(opened: Opener) -> None:

@@ -1,6 +1,7 @@
 """What a snapshot's result says, whatever the child sends; the comparison is the real one."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
@@ -22,6 +23,7 @@ from consumer.messages import (
     Size,
 )
 from consumer.supervisor import CaptureRequest, Child, RequestFailedError
+from storyshelf.diff.cover import Place
 from storyshelf.diff.png import read_header
 from storyshelf.ids import BlobKey, EnvironmentId, SnapshotId, SnapshotKey, StoryId
 from storyshelf.queue.job_kind import Work
@@ -32,16 +34,21 @@ from storyshelf.snapshots.snapshot import (
     SnapshotResult,
     Verdict,
 )
+from storyshelf.snapshots.steadiness import Level
 from storyshelf.storage.blobs import FullStorageError, key_of
 from tests.builds.hand import png_of
 from tests.fakes import FakeClock, MemoryBlobs
 from tests.queue.builders import until
+from tests.ui.review_build import Drawing
 
 CAPTURE_S, COMPARE_S, STORE_S = 0.4, 0.1, 0.02
 
 
 class Sitter:
-    """A child that shows the given pictures one after the other, each in its time."""
+    """A child that shows the given pictures one after the other, each in its time.
+
+    `red then blue` is a capture of a story that moves; `1@20,30` is a spot at that place.
+    """
 
     def __init__(self, clock: FakeClock, *shown: str) -> None:
         self._clock = clock
@@ -52,14 +59,28 @@ class Sitter:
         await self._clock.advance(CAPTURE_S)
         on_stage()
         self.pages.append(wanted.page)
-        png = png_of(next(self._shown))
+        *frames, png = [drawn(each) for each in next(self._shown).split(" then ")]
         size = read_header(png)
         sides = (size.width_px, size.height_px)
-        return Captured(1, wanted.story_id, Ending.OK, None, (), *sides, {"shoot": 150.0}, png)
+        still = Captured(1, wanted.story_id, Ending.OK, None, (), *sides, {"shoot": 150.0}, png)
+        lengths = tuple(map(len, frames))
+        moving = replace(
+            still, level=Level.NEVER, shots=7, frames=b"".join(frames), frame_bytes=lengths
+        )
+        return moving if frames else still
 
     async def compare(self, options: CompareOptions, base: bytes, head: bytes) -> Compared:
         await self._clock.advance(COMPARE_S)
         return compared(Compare(1, options, base, head))
+
+
+def drawn(shown: str) -> bytes:
+    """Return a picture of one colour, or one with spots in it: `9@1,2+9@30,2`."""
+    if "@" not in shown:
+        return png_of(shown)
+    spots = [re.split("[@,]", spot) for spot in shown.split("+")]
+    boxes = [(int(x), int(y), int(side), int(side)) for side, x, y in spots]
+    return Drawing(200, 100, tuple(boxes)).png
 
 
 class SlowBlobs(MemoryBlobs):
@@ -97,10 +118,12 @@ async def result_with(
     return await result_by(sitter, blobs, image), sitter
 
 
-async def result_by(sitter: Sitter, blobs: "SlowBlobs", image: BlobKey | None) -> SnapshotResult:
+async def result_by(
+    sitter: Sitter, blobs: "SlowBlobs", image: BlobKey | None, moving: tuple[Place, ...] = ()
+) -> SnapshotResult:
     clock = blobs.clock
     key = SnapshotKey(StoryId("a--one"))
-    planned = PlannedSnapshot(SnapshotId(7), key, CaptureOptions(), 0, None, image)
+    planned = PlannedSnapshot(SnapshotId(7), key, CaptureOptions(), 0, None, image, moving)
     photographer = Photographer(blobs, clock, EnvironmentId("e1"), timeout_ms=1000)
     work = cast("Work", Progress())
     return await photographer.result_of(cast("Child", sitter), planned, work)

@@ -15,6 +15,7 @@ from storyshelf.snapshots.decision import Decision
 from storyshelf.snapshots.snapshot import (
     CaptureError,
     ConsoleLine,
+    Diff,
     Notice,
     Picture,
     PlannedSnapshot,
@@ -239,8 +240,12 @@ async def test_who_may_only_look_is_shown_no_form(
 async def test_an_unstable_story_shows_the_pictures_it_gave(hand: Hand, visitor: Visitor) -> None:
     await hand.run({"a--one": "red"})
     frames = tuple([await a_picture(hand, shown) for shown in ("grey", "black")])
-    await a_result(hand, {"a--one": "blue"}, verdict=Verdict.UNSTABLE, frames=frames)
+    moving = Diff(9, 9, (), "yiq-7", "numpy", "1", (9, 9), (9, 9), moving=((1, 2, 3, 4),))
+    await a_result(hand, {"a--one": "blue"}, verdict=Verdict.UNSTABLE, frames=frames, diff=moving)
     page = await snapshot_page(visitor, 2, "unstable")
+    assert "it gave 2 different pictures" in page.text
+    assert "Moves in 1 place" in page.text
+    assert [each["x"] for each in page.all("rect") if each.get("class") == "moving"] == ["1"]
     shown = [each["src"] for each in page.all("img") if each.get("alt")]
     assert shown == [f"/projects/shop/images/{frame.key}" for frame in frames]
 

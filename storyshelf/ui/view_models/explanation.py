@@ -191,10 +191,12 @@ def _shard_facts(shard: ShardView | None) -> Iterable[tuple[str, str]]:
 def _diff_facts(diff: Any) -> Iterable[tuple[str, str]]:
     if diff is None:
         return ()
+    moving = diff.get("moving", ())
     return (
         ("Changed", number_of(diff["changed_px"], "pixel")),
         ("Differing at all", number_of(diff["raw_px"], "pixel")),
         ("Regions", str(len(diff["regions"]))),
+        ("Moves in", number_of(len(moving), "place") if moving else ""),
         ("Engine", f"{diff['metric']}, {diff['engine']} {diff['engine_version']}"),
     )
 

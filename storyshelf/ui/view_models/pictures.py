@@ -45,12 +45,13 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """What is drawn over the new picture: the mask at its offset, and the regions."""
+    """What is drawn over the new picture: the mask at its offset, regions, and what moves."""
 
     mask_link: str | None
     mask_x: int
     mask_y: int
     regions: Sequence[Box]
+    moving: Sequence[Box]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +145,16 @@ def frames_of(slug: str, snapshot: SnapshotView) -> Sequence[Frame]:
 
 def overlay_of(slug: str, snapshot: SnapshotView) -> Overlay | None:
     """Return what is to be drawn over the new picture; None where nothing is."""
-    if snapshot.diff is None or (snapshot.mask is None and not snapshot.diff["regions"]):
+    if snapshot.diff is None:
+        return None
+    if not (snapshot.mask or snapshot.diff["regions"] or snapshot.diff.get("moving")):
         return None
     return Overlay(
         mask_link=None if snapshot.mask is None else Links().image(slug, snapshot.mask),
         mask_x=snapshot.diff["mask_x"],
         mask_y=snapshot.diff["mask_y"],
         regions=[Box(*region) for region in snapshot.diff["regions"]],
+        moving=[Box(*place) for place in snapshot.diff.get("moving", ())],
     )
 
 
