@@ -13,7 +13,7 @@ from typing import Any
 from bench.plain_playwright import stories_of
 from bench.report import Length
 from storyshelf.errors import StoryshelfError
-from tests.storybook_builds import CACHE, REPOSITORY, Recipe, build
+from tests.storybook_builds import build_bench
 
 BESIDES = "BENCH_STORYBOOKS"  # folders of built Storybooks, with a colon between
 MOST_STORIES = {Length.QUICK: 20, Length.FULL: 80}  # of one Storybook
@@ -42,14 +42,13 @@ class Book:
 @contextmanager
 def books(length: Length) -> Iterator[Sequence[Book]]:
     """Build our own and cut all to the length; the first is ours. Raises NoStorybookError."""
-    ours = Recipe("bench", "storybook:bench", REPOSITORY / "bench" / "storybook", {})
     besides = [Path(each) for each in os.environ.get(BESIDES, "").split(":") if each]
     for folder in besides:
         if not (folder / "index.json").is_file():
             raise NoStorybookError(folder)
     with TemporaryDirectory(prefix="storyshelf-bench-books-") as temporary:
         most = MOST_STORIES[length]
-        sources = [("ours", build(ours, CACHE)), *((each.name, each) for each in besides)]
+        sources = [("ours", build_bench()), *((each.name, each) for each in besides)]
         yield [cut(name, source, Path(temporary) / name, most) for name, source in sources]
 
 

@@ -98,6 +98,11 @@ def build_example(look: Look = Look.CURRENT) -> Path:
     return build(Recipe(f"example-{look}", "storybook:example", sources, SWITCHES[look]), CACHE)
 
 
+def build_bench() -> Path:
+    """The folder of the Storybook that benches shoot, built on first use."""
+    return build(Recipe("bench", "storybook:bench", REPOSITORY / "bench" / "storybook", {}), CACHE)
+
+
 def build_hazards(hazards: Hazards = Hazards.LOADABLE) -> Path:
     """The folder of the Storybook of hazards, built on first use."""
     sources = REPOSITORY / "tests" / "storybooks" / "hazards"
@@ -155,7 +160,7 @@ def _run_npm(recipe: Recipe, built: Path) -> None:
 def main() -> None:
     """Build everything that is not built yet, and say where it lies."""
     folders = [build_example(look) for look in Look] + [build_hazards(which) for which in Hazards]
-    print(*folders, sep="\n")  # noqa: T201  # a command's answer
+    print(*folders, build_bench(), sep="\n")  # noqa: T201  # a command's answer
 
 
 if __name__ == "__main__":
