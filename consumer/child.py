@@ -156,6 +156,8 @@ class Child:
             delay_ms=request.delay_ms,
             look=request.look,
             baseline=request.baseline,
+            examination=request.examination,
+            checks=request.checks,
         )
         picture = await self._studio.shoot(order, request.page, request.timeout_ms, on_stage)
         return Captured(
@@ -170,6 +172,7 @@ class Child:
             console=picture.console,
             page=picture.page,
             order_dependence=picture.order_dependence,
+            examined=picture.examined,
             png=picture.png,
             trace=picture.trace.content,
             untraced=picture.trace.missing,

@@ -126,6 +126,8 @@ class Child:
             wanted.look,
             wanted.baseline,
             wanted.level,
+            wanted.examination,
+            wanted.checks,
         )
         return await self._ask(Captured, message, self._deadline_s(wanted.timeout_ms), on_stage)
 

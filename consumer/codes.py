@@ -67,6 +67,7 @@ class Stage(StrEnum):
     RENDERING = "rendering"
     SETTLING = "settling"
     SHOOTING = "shooting"
+    EXAMINING = "examining"
     RECOVERING = "recovering"
 
 

@@ -20,6 +20,7 @@ from consumer.codes import (
     Stage,
     WarningCode,
 )
+from consumer.examined import ChecksText, Examination, Examined
 from consumer.parameter_values import STORABLE, Label, Parameters
 from storyshelf.bundle.index import MAX_ID_BYTES
 from storyshelf.bundle.look import ALWAYS, Look
@@ -175,6 +176,8 @@ class Capture:
     look: Look = ALWAYS
     baseline: Key | None = None
     level: Level = Level.PAIR  # the rung of `capture.stability` to begin on
+    examination: Examination = Examination.OFF
+    checks: ChecksText = ""
     kind: Literal["capture"] = "capture"
 
 
@@ -233,6 +236,7 @@ class Captured:
     frame_bytes: Annotated[
         tuple[Annotated[int, Field(ge=1, le=MAX_FRAMES_BYTES)], ...], Field(max_length=MAX_FRAMES)
     ] = ()
+    examined: Examined | None = None
     kind: Literal["captured"] = "captured"
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from consumer.channel import ChannelViolationError
+from consumer.examined import Examination
 from consumer.messages import (
     BundledFile,
     Capture,
@@ -96,6 +97,8 @@ class CaptureRequest:
     look: Look = ALWAYS
     baseline: BlobKey | None = None
     level: Level = Level.PAIR
+    examination: Examination = Examination.OFF
+    checks: str = ""
 
 
 @dataclass(slots=True)

@@ -153,10 +153,11 @@ install_npm() {
   npm ci --no-audit --no-fund --no-update-notifier --loglevel=error
 }
 
-# The wheel and the server take them from here, not from node_modules.
+# The wheel, the server and captures take them from here, not from node_modules.
 VENDOR=storyshelf/ui/static/vendor
-copy_vendor_is_there() { [ -s "$VENDOR/htmx.js" ] && [ -s "$VENDOR/idiomorph.js" ]; }
-copy_vendor() { sh requirements/vendor.sh node_modules "$VENDOR"; }
+AXE=consumer/capture/vendor
+copy_vendor_is_there() { [ -s "$VENDOR/htmx.js" ] && [ -s "$VENDOR/idiomorph.js" ] && [ -s "$AXE/axe.js" ]; }
+copy_vendor() { sh requirements/vendor.sh node_modules "$VENDOR" "$AXE"; }
 
 # ---- a browser -----------------------------------------------------------------------------
 

@@ -75,7 +75,7 @@ class PagePool:
             await self._discard_context(kind)
         self._places[kind] = place
         page = self._pages.get(kind)
-        if page is not None and page.shown < STORIES_PER_PAGE and not page.page.is_closed():
+        if page is not None and page.shown < STORIES_PER_PAGE and page.is_usable:
             return page
         await self.discard(kind)
         try:
@@ -93,7 +93,12 @@ class PagePool:
     def loaded(self, order: Order) -> StoryPage | None:
         """Return the bundle's page if this story may be shown in its document as it is."""
         page, place = self._pages.get(Page.SHARED), Place.of(order.look)
-        if page is None or self._places.get(Page.SHARED) != place or self._has_company(Page.SHARED):
+        if (
+            page is None
+            or page.is_spent
+            or self._places.get(Page.SHARED) != place
+            or self._has_company(Page.SHARED)
+        ):
             return None
         return page if page.can_switch_to(order) else None
 

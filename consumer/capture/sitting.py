@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from consumer.capture.deadline import Budget
 from consumer.capture.story_page import Order, StoryPage
 from consumer.capture.tracing import NOT_ASKED, Trace
+from consumer.examined import Examined
 from consumer.messages import (
     ConsoleLine,
     OrderDependence,
@@ -46,3 +47,4 @@ class Picture:
     level: Level = Level.PAIR
     shots: int = 0
     frames: tuple[bytes, ...] = ()
+    examined: Examined | None = None

@@ -10,6 +10,7 @@ from playwright.async_api import BrowserContext, CDPSession, Page
 from consumer.capture.deadline import CALL_S, Budget
 from consumer.capture.page_watch import PageWatch
 from consumer.capture.verdict import Report, read_report
+from consumer.examined import Examination
 from storyshelf.bundle.look import ALWAYS, ColorScheme, ForcedColors, Look, Media, Motion
 from storyshelf.ids import BlobKey, StoryId
 from storyshelf.snapshots.steadiness import Level
@@ -34,6 +35,8 @@ class Order:
     look: Look = ALWAYS
     baseline: BlobKey | None = None  # the picture it will be compared with
     level: Level = Level.PAIR  # the rung of `capture.stability` to begin on
+    examination: Examination = Examination.OFF
+    checks: str = ""  # of the examination: what to look for, as JSON
 
 
 class StoryPage:
@@ -46,6 +49,7 @@ class StoryPage:
         self.cast: list[StoryId] = []  # those that this document has shown, as long as all is well
         self._shows: Order | None = None
         self._height_px = 0  # of the window, grown for a story or not
+        self.is_spent = False  # it took its picture, and then did not answer any more
         self._media = ALWAYS  # what the page was last told of media
         self._cdp = cdp
         self._origin = origin
@@ -57,6 +61,11 @@ class StoryPage:
         made = cls(page, await context.new_cdp_session(page), origin)
         await made.watch.start()
         return made
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether another story may be shown in it."""
+        return not (self.is_spent or self.page.is_closed())
 
     async def ask(self, function: str, seconds: float, argument: Any = None) -> Any:
         """Call a JavaScript function in the page; what it returns is hostile."""

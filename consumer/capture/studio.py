@@ -9,6 +9,7 @@ from consumer.capture import tracing
 from consumer.capture.aftermath import Aftermath
 from consumer.capture.browser import LaunchedBrowser
 from consumer.capture.deadline import Budget, CallDeadlineError, OutOfTimeError
+from consumer.capture.examine import with_findings
 from consumer.capture.page_pool import PagePool, Place, UnknownPlaceError
 from consumer.capture.page_watch import NavigatedAwayError, PageCrashedError
 from consumer.capture.parameters import ReadParameters, read_parameters
@@ -89,7 +90,8 @@ class Studio:
         look = await self._glance(order, budget, on_stage)
         if look is not None and look.picture is not None and _is_baseline(look.picture, order):
             self._aftermath.did_not_matter(look.left)
-            return look.picture
+            assert self._sitting is not None, "it was glanced at"
+            return await with_findings(replace(self._sitting, budget=budget), look.picture)
         picture = await self._loaded(order, Page.SHARED, budget, on_stage)
         if look is not None and look.tells and _is_baseline(picture, order):
             dependence = self._aftermath.did_matter(look.left, look.before)
@@ -122,7 +124,8 @@ class Studio:
                 return Picture(b"", 0, 0, StoryError(ErrorCode.CONFIG_FAILED, str(error), ""))
             try:
                 self._sitting = Sitting(page, order, budget, on_stage)
-                picture = await take_picture(self._sitting)
+                taken = await take_picture(self._sitting)
+                picture = await with_findings(self._sitting, taken)
             except TROUBLE as error:
                 warnings, console = page.watch.warnings(), page.watch.console.lines()
                 await on_stage(Stage.RECOVERING)

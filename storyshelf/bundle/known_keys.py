@@ -60,6 +60,7 @@ KNOWN_KEYS = (
     KnownKey("timeZone", Shape.TEXT),
     KnownKey("scale", Shape.NUMBER),
     KnownKey("pauseAnimationAtEnd", Shape.FLAG, ("chromatic.pauseAnimationAtEnd",)),
+    KnownKey("accessibility", Shape.TEXT, ("a11y",)),
     KnownKey("ignoreSelectors", Shape.LIST, ("chromatic.ignoreSelectors",)),
 )  # fmt: skip
 KEYS = tuple(key.name for key in KNOWN_KEYS)

@@ -7,6 +7,7 @@ are looked at, and whatever is wrong becomes a warning beside the default, never
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from storyshelf.bundle.accessibility import NO_WISH, AccessibilityWish, read_wish
 from storyshelf.bundle.known_keys import KEYS
 from storyshelf.bundle.look import ALWAYS, Look
 from storyshelf.bundle.modes import Mode, read_look, read_modes
@@ -61,6 +62,7 @@ class StoryParameters:
     look: Look = ALWAYS
     scale: float | None = None
     shots: tuple[str, ...] = ()  # named pictures on the way, besides the one at the end
+    accessibility: AccessibilityWish = NO_WISH
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,7 @@ def parse_parameters(storyshelf: object, chromatic: object) -> ReadParameters:
         look=look,
         scale=reader.number_among(values, "scale", SCALES),
         shots=read_shots(reader, values, [mode.name for mode in modes]),
+        accessibility=read_wish(reader, ours.get("accessibility"), others.get("accessibility")),
     )
     _warn_of_what_is_not_followed(reader, values)
     if parameters.modes and parameters.viewports:

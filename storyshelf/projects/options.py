@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from storyshelf.bundle.accessibility import Accessibility
 from storyshelf.bundle.parameters import MAX_VIEWPORTS, Viewport
 from storyshelf.bundle.tags import TagRule, parse_rule
 from storyshelf.errors import BadInputError
@@ -26,7 +27,7 @@ MAX_KEPT_BUILDS = 100_000
 MAX_RUNNING = 10_000  # beyond what any number of consumers takes
 MAX_KEPT_DAYS = 36_500  # a hundred years
 
-StoredValue = bool | int | float | list[str] | None
+StoredValue = bool | int | float | str | list[str] | None
 
 
 class BadOptionError(BadInputError):
@@ -53,6 +54,7 @@ class ProjectOptions:
     allowed_hosts: tuple[AllowedHost, ...] = ()  # that stories may ask; none: the Storybook alone
     captures_docs: bool = False  # docs pages are captured too
     story_tags: tuple[TagRule, ...] = ()  # that captured stories keep to
+    accessibility: Accessibility = Accessibility.ADDON  # what is done about it
 
     @classmethod
     def parse(cls, stored: Mapping[str, Any]) -> "ProjectOptions":
@@ -70,6 +72,8 @@ class ProjectOptions:
             known["allowed_hosts"] = tuple(map(parse_allowed_host, known["allowed_hosts"]))
         if "story_tags" in known:
             known["story_tags"] = tuple(map(parse_rule, known["story_tags"]))
+        if "accessibility" in known:
+            known["accessibility"] = Accessibility(known["accessibility"])
         return cls(**known)
 
     def to_json(self) -> dict[str, StoredValue]:
@@ -86,6 +90,7 @@ class ProjectOptions:
             "allowed_hosts": [host.written for host in self.allowed_hosts],
             "captures_docs": self.captures_docs,
             "story_tags": [rule.written for rule in self.story_tags],
+            "accessibility": self.accessibility.value,
         }
 
 
@@ -166,6 +171,13 @@ def _tags(value: str) -> list[str]:
     return _few([parse_rule(word).written for word in _words(value)], MAX_TAGS, "tags")
 
 
+def _accessibility(value: str) -> str:
+    if value.lower() not in set(Accessibility):
+        msg = f"it is none of {', '.join(Accessibility)}"
+        raise ValueError(msg)
+    return value.lower()
+
+
 def _few(words: list[str], most: int, what: str) -> list[str]:
     once = list(dict.fromkeys(words))
     if len(once) > most:
@@ -199,4 +211,5 @@ OPTIONS: Mapping[str, OptionKind] = {
     "allowed_hosts": OptionKind("fonts.example.com,*.example.com:8443|none", _hosts),
     "captures_docs": OptionKind("true|false", _yes_or_no),
     "story_tags": OptionKind("test,!experimental|none", _tags),
+    "accessibility": OptionKind("|".join(Accessibility), _accessibility),
 }

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from storyshelf.bundle.accessibility import Accessibility
 from storyshelf.bundle.look import ALWAYS, Look
 from storyshelf.bundle.viewport import Viewport
 from storyshelf.ids import BlobKey, EnvironmentId, SnapshotId, SnapshotKey
@@ -57,10 +58,13 @@ class CaptureOptions:
     delay_ms: int = 0
     diff_threshold: float = 0.1
     look: Look = ALWAYS
+    accessibility: Accessibility = Accessibility.ADDON
+    checks: str = ""  # of its accessibility: what to look for, see `bundle.accessibility`
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is stored; of the look only what is not as always."""
-        return asdict(self) | {"look": self.look.to_json()}
+        """Return what is stored; of the look and what is looked for only what is not as always."""
+        stored = asdict(self) | {"look": self.look.to_json()}
+        return {name: value for name, value in stored.items() if name != "checks" or value}
 
     @classmethod
     def parse(cls, stored: Mapping[str, Any]) -> "CaptureOptions":
@@ -70,6 +74,8 @@ class CaptureOptions:
             delay_ms=stored["delay_ms"],
             diff_threshold=stored["diff_threshold"],
             look=Look.parse(stored.get("look", {})),
+            accessibility=Accessibility(stored.get("accessibility", Accessibility.OFF)),
+            checks=stored.get("checks", ""),
         )
 
 

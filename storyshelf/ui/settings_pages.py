@@ -52,6 +52,7 @@ class SettingsForm(BaseModel):
     allowed_hosts: str = Field("", max_length=MAX_TYPED)
     captures_docs: Literal["", "yes"] = ""
     story_tags: str = Field("", max_length=MAX_TYPED)
+    accessibility: str = Field("", max_length=MAX_TYPED)
 
 
 DONE = {"saved": "The settings are saved", "same": "Nothing was different, so nothing was changed"}

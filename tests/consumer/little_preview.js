@@ -46,10 +46,11 @@ const run = async () => {
   channel.emit("setGlobals", { globals, globalTypes: {} });
   if (!story) { fail("storyMissing", new Error(`no story ${id}`)); return; }
   channel.emit("storyPrepared", { id, parameters: story.parameters, initialArgs: args, args });
+  const reporters = []; // what an addon would say of the story
   phase("rendering");
   show("main");
   try {
-    await story.render(document.getElementById("storybook-root"), { globals, args });
+    await story.render(document.getElementById("storybook-root"), { globals, args, reporters });
   } catch (error) {
     fail("storyThrewException", error);
     channel.emit("storyFinished", { storyId: id, status: "error" });
@@ -64,6 +65,6 @@ const run = async () => {
   phase("completed");
   channel.emit("storyRendered", id);
   phase("finished");
-  channel.emit("storyFinished", { storyId: id, status: "success" });
+  channel.emit("storyFinished", { storyId: id, status: "success", reporters });
 };
 run();

@@ -2,6 +2,7 @@
 
 import pytest
 
+from storyshelf.bundle.accessibility import Accessibility
 from storyshelf.bundle.parameters import Viewport
 from storyshelf.bundle.tags import TagRule
 from storyshelf.projects.allowed_hosts import AllowedHost
@@ -77,6 +78,7 @@ def test_an_option_that_cannot_be_says_why(given: str, problem: str) -> None:
         ("captures_docs=yes", True),
         ("story_tags=test,!wip test", ["test", "!wip"]),
         ("story_tags=none", []),
+        ("accessibility=Block", "block"),
     ],
 )
 def test_an_option_is_stored_in_one_form(given: str, stored: object) -> None:
@@ -101,6 +103,7 @@ def test_an_option_is_stored_in_one_form(given: str, stored: object) -> None:
         ("keep_days=99999", "to 36,500"),
         ("allowed_hosts=" + ",".join(f"h{n}.test" for n in range(51)), "more than 50 hosts"),
         ("allowed_hosts=https://a.test/", "is not a host such as"),
+        ("accessibility=yes", "none of off, addon, record, block"),
         ("story_tags=!", "is not a tag such as"),
         ("story_tags=!!a", "is not a tag such as"),
         ("story_tags=" + "a" * 61, "is not a tag such as"),
@@ -122,11 +125,13 @@ def test_what_is_stored_is_read_back_as_it_was() -> None:
         "allowed_hosts=*.cdn.test",
         "captures_docs=true",
         "story_tags=test,!wip",
+        "accessibility=record",
     ]
     stored = dict(parse_option(one) for one in written)
     options = ProjectOptions.parse(stored)
     assert options.viewports == (Viewport(375, 720), Viewport(1280, 800))
     assert options.allowed_hosts == (AllowedHost("cdn.test", is_below=True),)
+    assert options.accessibility is Accessibility.RECORD
     assert options.story_tags == (TagRule("test"), TagRule("wip", is_banned=True))
     assert ProjectOptions().to_json() | stored == options.to_json()
 

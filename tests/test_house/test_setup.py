@@ -27,9 +27,10 @@ esac
 """
 NPM = """#!/bin/sh
 echo "npm $*" >>"$CALLS"
-mkdir -p node_modules/htmx.org/dist node_modules/idiomorph/dist
+mkdir -p node_modules/htmx.org/dist node_modules/idiomorph/dist node_modules/axe-core
 echo "// $*" >node_modules/htmx.org/dist/htmx.min.js
 echo "// $*" >node_modules/idiomorph/dist/idiomorph-ext.min.js
+echo "// $*" >node_modules/axe-core/axe.min.js
 """
 APT_CACHE = '#!/bin/sh\necho "  Candidate: 1:18.20.4+dfsg"\n'
 PREPARE = "python -m venv --clear .venv"
@@ -161,12 +162,15 @@ def test_a_python_that_is_only_a_stand_in_is_passed_over(machine: Machine) -> No
     assert f"making .venv with {machine.top}/bin/python3.12" in done.stderr
 
 
-def test_the_libraries_of_the_pages_are_copied_to_where_the_server_reads_them(
-    machine: Machine,
+@pytest.mark.parametrize(
+    "place", ["storyshelf/ui/static/vendor/htmx.js", "consumer/capture/vendor/axe.js"]
+)
+def test_the_libraries_are_copied_to_where_server_and_captures_read_them(
+    machine: Machine, place: str
 ) -> None:
     machine.has_everything()
     machine.set_up()
-    library = machine.top / "storyshelf/ui/static/vendor/htmx.js"
+    library = machine.top / place
     assert library.read_text().startswith("// ci")
     library.unlink()
     machine.set_up()

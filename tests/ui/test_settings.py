@@ -28,6 +28,7 @@ UNCHANGED = {
     "max_running": "",
     "allowed_hosts": "",
     "story_tags": "",
+    "accessibility": "addon",
 }
 
 
@@ -61,6 +62,7 @@ async def test_what_is_sent_is_saved_and_told(hand: Hand, visitor: Visitor) -> N
         allowed_hosts="Fonts.example.com\r\n*.example.org:8443",
         captures_docs="yes",
         story_tags="test\r\n!wip",
+        accessibility="block",
     )
     assert (answer.status_code, answer.headers["location"]) == (303, f"{SETTINGS}?done=saved")
     project = await project_now(hand)
@@ -77,6 +79,7 @@ async def test_what_is_sent_is_saved_and_told(hand: Hand, visitor: Visitor) -> N
         "allowed_hosts": ["fonts.example.com", "*.example.org:8443"],
         "captures_docs": True,
         "story_tags": ["test", "!wip"],
+        "accessibility": "block",
     }
     assert "The settings are saved" in (await visitor.page(f"{SETTINGS}?done=saved")).text
 

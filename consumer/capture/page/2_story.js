@@ -51,7 +51,11 @@ const story = (() => {
       if (newPhase === "completing") turn.draw();
     },
     storyRendered: (id) => { if (isOurs(id) && !saysFinished()) turn.end(); },
-    storyFinished: ({ storyId }) => { if (isOurs(storyId)) turn.end(); },
+    storyFinished: ({ storyId, reporters }) => {
+      if (!isOurs(storyId)) return;
+      accessibility.note(storyId, reporters);
+      turn.end();
+    },
     docsRendered: () => turn.end(),
     storyMissing: (id) => failed("missing_story")({ message: `Storybook knows no story ${id ?? turn.wanted}` }),
     storyErrored: failed("render_failed"),

@@ -38,7 +38,30 @@ const parameters = (() => {
     if (asked.viewport !== undefined) fields.viewport = sized(asked.viewport, story);
     return fields;
   };
+  // Storybook's own `a11y`, as far as it is plain: elements and functions stay where they are.
+  const several = (value) => (value === undefined || value === null ? []
+    : (Array.isArray(value) ? value : [value]).slice(0, MAX_ITEMS).map(scalar));
+  const accessibility = (asked) => {
+    if (!isObject(asked)) return scalar(asked);
+    const { config, options, context } = asked;
+    const isSplit = isObject(context) && ("include" in context || "exclude" in context);
+    const only = options?.runOnly;
+    const found = {
+      test: asked.test === "todo" ? undefined : asked.test, // what the addon says of every story
+      disable: asked.disable,
+      rules: Array.isArray(config?.rules) ? config.rules.slice(0, MAX_ITEMS).map((each) => plain(each, 1)) : undefined,
+      switched: isObject(options?.rules) ? Object.fromEntries(Object.entries(options.rules).slice(0, MAX_FIELDS)
+        .map(([id, each]) => [id, scalar(each?.enabled)])) : undefined,
+      runOnly: isObject(only) ? { type: scalar(only.type), values: several(only.values) } : several(only),
+      include: several(isSplit ? context.include : context),
+      exclude: several(isSplit ? context.exclude : undefined),
+    };
+    const said = Object.entries(found).filter(([, each]) => each !== undefined && each?.length !== 0);
+    return said.length ? Object.fromEntries(said.map(([name, each]) => [
+      name, typeof each === "object" ? each : scalar(each)])) : undefined;
+  };
   const READERS = {
+    accessibility: (value) => accessibility(value),
     viewport: (value, story) => sized(value, story),
     viewports: (value, story) => (Array.isArray(value)
       ? value.slice(0, MAX_ITEMS).map((each) => sized(each, story)) : scalar(value)),

@@ -7,6 +7,11 @@ from pathlib import Path
 from storyshelf.bundle.known_keys import KNOWN_KEYS
 
 
+def part(name: str) -> str:
+    """Return one part of the script, to be run elsewhere than in the page."""
+    return (Path(__file__).parent / f"{name}.js").read_text(encoding="utf-8")
+
+
 def page_script() -> str:
     """Return the parts as one script; they share a scope, and one name leaves it."""
     parts = sorted(Path(__file__).parent.glob("*.js"))

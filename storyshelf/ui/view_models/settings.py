@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from storyshelf.auth.permissions import Who
+from storyshelf.bundle.accessibility import Accessibility
 from storyshelf.projects.options import OPTIONS, ProjectOptions, StoredValue
 from storyshelf.projects.project import Project
-from storyshelf.ui.view_models.forms import Field, Notice
+from storyshelf.ui.view_models.forms import Field, Notice, Option, choices
 from storyshelf.ui.view_models.frame import Frame, Section, settings_frame
 
 NAMES = ("name", "default_branch")
@@ -25,6 +26,7 @@ LABELS = {
     "allowed_hosts": "Hosts that stories may ask",
     "captures_docs": "Docs pages are captured too",
     "story_tags": "Tags of the stories to capture",
+    "accessibility": "Accessibility",
 }
 HINTS = {
     "name": "For people; links keep the slug.",
@@ -47,6 +49,14 @@ HINTS = {
     "captures_docs": "",
     "story_tags": "A tag that a story must have, or with ! must not have, such as test or"
     " !experimental; one a line. Other stories are skipped and keep their baselines.",
+    "accessibility": "What is compared are rules that a story breaks, with those that its baseline"
+    " breaks.",
+}
+ACCESSIBILITY = {
+    Accessibility.OFF.value: "Nothing is recorded",
+    Accessibility.ADDON.value: "What Storybook's accessibility addon reports is recorded",
+    Accessibility.RECORD.value: "Recorded; axe is run where the addon reports nothing",
+    Accessibility.BLOCK.value: "Recorded, and new violations have to be decided",
 }
 
 
@@ -58,6 +68,7 @@ class SettingsPage:
     frame: Frame
     link: str
     fields: Mapping[str, Field]
+    accessibility: Sequence[Option]
     notice: Notice | None
 
 
@@ -84,6 +95,7 @@ def settings_page(
             name: Field(name, label, values.get(name, ""), HINTS[name], problems.get(name, ""))
             for name, label in LABELS.items()
         },
+        accessibility=choices(ACCESSIBILITY, values.get("accessibility", "")),
         notice=notice,
     )
 
