@@ -100,7 +100,8 @@ class StoryPage:
             and not self.page.is_closed()
             and not (order.look.args or order.look.shot)
             and replace(shows, story_id=order.story_id, delay_ms=order.delay_ms,
-                        baseline=order.baseline) == order
+                        baseline=order.baseline, examination=order.examination,
+                        checks=order.checks) == order
         )  # fmt: skip
 
     async def switch(self, order: Order, budget: Budget) -> None:

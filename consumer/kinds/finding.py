@@ -39,6 +39,7 @@ class Finding:
     frames: tuple[Shot, ...] = ()
     moving: tuple[Place, ...] = ()
     warnings: tuple[Notice, ...] = ()
+    examined: Shot | None = None  # whose accessibility counts, if it is not the picture's
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,14 @@ from consumer.kinds.finding import (
 )
 from consumer.kinds.shelf import Shelf
 from consumer.kinds.stopwatch import Stopwatch
+from consumer.kinds.violations import (
+    EXAMINATIONS,
+    findings_of,
+    judged_again,
+    must_be_seen_again,
+    notices_of,
+    standing_of,
+)
 from consumer.messages import (
     Captured,
     Compared,
@@ -103,7 +111,11 @@ class Photographer:
     async def _find(self, commission: "_Commission") -> Finding:
         first = await self._shoot(commission, Page.SHARED)
         with _blamed_on(commission.snapshot.key.story_id):
-            return await self._judged(commission, first)
+            finding = await self._judged(commission, first)
+            if not must_be_seen_again(commission.snapshot, finding):
+                return finding
+            second = await self._shoot(commission, Page.FRESH)
+            return judged_again(commission.snapshot, finding, second)
 
     async def _judged(self, commission: "_Commission", first: Shot) -> Finding:
         snapshot = commission.snapshot
@@ -187,6 +199,8 @@ class Photographer:
             timeout_ms=self._timeout_ms + snapshot.options.delay_ms,
             look=snapshot.options.look,
             baseline=snapshot.baseline_image,
+            examination=EXAMINATIONS[snapshot.options.accessibility],
+            checks=snapshot.options.checks,
         )
         began = self._clock.monotonic()
         try:
@@ -255,6 +269,7 @@ class Photographer:
 
     async def _stored(self, commission: "_Commission", finding: Finding) -> SnapshotResult:
         captured, compared = finding.shot.captured, finding.compared
+        findings = findings_of((finding.examined or finding.shot).captured)
         with commission.watch.step("store"):
             touch = commission.work.touch
             mask = await self._mask(compared, touch)
@@ -272,9 +287,15 @@ class Photographer:
             mask=mask,
             frames=tuple(frame for frame in frames if frame is not None),
             error=_error(captured),
-            warnings=(*finding.warnings, *(Notice(w.code, w.text) for w in captured.warnings)),
+            warnings=(
+                *finding.warnings,
+                *(Notice(w.code, w.text) for w in captured.warnings),
+                *notices_of(findings),
+            ),
             timings_ms={**captured.timings_ms, **commission.watch.taken_ms},
             console=tuple(ConsoleLine(line.level, line.text) for line in captured.console),
+            findings=findings,
+            standing=standing_of(commission.snapshot, findings),
         )
 
     async def _mask(

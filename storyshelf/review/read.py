@@ -22,6 +22,7 @@ from storyshelf.snapshots import store as snapshots
 from storyshelf.snapshots.counts import Counts
 from storyshelf.snapshots.decision import Decision, NoSuchSnapshotError
 from storyshelf.snapshots.snapshot import Verdict
+from storyshelf.snapshots.violations import Findings, Standing, all_new, compare
 
 NOT_RENDERED = (Verdict.INHERITED, Verdict.SKIPPED, Verdict.REMOVED)
 NEVER_CAPTURED = "It was never captured: the build ended before its turn."
@@ -97,6 +98,9 @@ class SnapshotView:
     captured_at: datetime | None
     baseline_reason: str
     baseline: BaselineView | None
+    violations: int | None = None
+    new_violations: int | None = None
+    fixed_violations: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,14 @@ class ShardView:
     shard: Shard
     attempts: Sequence[Attempt]
     consumer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExaminedView:
+    """What a snapshot breaks of accessibility; no standing: there is nothing to compare with."""
+
+    findings: Findings
+    standing: Standing | None
 
 
 async def build_views(tx: Tx, builds: Sequence[Build]) -> Sequence[BuildView]:
@@ -143,6 +155,27 @@ async def snapshot_view(tx: Tx, build: Build, snapshot_id: SnapshotId) -> Snapsh
     if row is None:
         raise NoSuchSnapshotError(build.number, snapshot_id)
     return view_of(row, build)
+
+
+async def examined_of(tx: Tx, snapshot_id: SnapshotId) -> ExaminedView | None:
+    """Return what a snapshot breaks of accessibility, beside its baseline; None: nobody looked."""
+    baseline = aliased(SnapshotRow)
+    rows = await tx.execute(
+        select(
+            SnapshotRow.accessibility,
+            *(SnapshotRow.baseline_snapshot_id, baseline.accessibility.label("baseline")),
+        )
+        .outerjoin(baseline, baseline.id == SnapshotRow.baseline_snapshot_id)
+        .where(SnapshotRow.id == snapshot_id, SnapshotRow.accessibility.is_not(None))
+    )
+    row = rows.one_or_none()
+    if row is None:
+        return None
+    findings = Findings.parse(row.accessibility)
+    if row.baseline_snapshot_id is None and not findings.problem:
+        return ExaminedView(findings, all_new(findings))
+    before = None if row.baseline is None else Findings.parse(row.baseline)
+    return ExaminedView(findings, compare(before, findings))
 
 
 async def shard_views(tx: Tx, build: Build) -> Sequence[ShardView]:
@@ -190,7 +223,7 @@ def with_baselines() -> Select[*tuple[Any, ...]]:
     baseline, made_in = aliased(SnapshotRow), aliased(BuildRow)
     return (
         select(
-            *SnapshotRow.__table__.columns,
+            *(each for each in SnapshotRow.__table__.columns if each.name != "accessibility"),
             baseline.image_key.label("baseline_image"),
             baseline.width_px.label("baseline_width_px"),
             baseline.height_px.label("baseline_height_px"),
@@ -239,6 +272,9 @@ def view_of(row: Row[*tuple[Any, ...]], build: Build) -> SnapshotView:
         captured_at=row.captured_at,
         baseline_reason=row.baseline_reason,
         baseline=_baseline(row),
+        violations=row.violations,
+        new_violations=row.new_violations,
+        fixed_violations=row.fixed_violations,
     )
 
 

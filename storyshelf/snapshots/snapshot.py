@@ -9,6 +9,7 @@ from storyshelf.bundle.accessibility import Accessibility
 from storyshelf.bundle.look import ALWAYS, Look
 from storyshelf.bundle.viewport import Viewport
 from storyshelf.ids import BlobKey, EnvironmentId, SnapshotId, SnapshotKey
+from storyshelf.snapshots.violations import Findings, Standing
 
 
 class Verdict(StrEnum):
@@ -93,6 +94,7 @@ class PlannedSnapshot:
     baseline_id: SnapshotId | None
     baseline_image: BlobKey | None
     moving: tuple[tuple[int, int, int, int], ...] = ()
+    baseline_findings: Findings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,3 +178,5 @@ class SnapshotResult:
     warnings: tuple[Notice, ...] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     console: tuple[ConsoleLine, ...] = ()
+    findings: Findings | None = None
+    standing: Standing | None = None  # of the findings, beside the baseline's

@@ -27,7 +27,7 @@ from storyshelf.ids import (
     SnapshotKey,
     StoryId,
 )
-from storyshelf.snapshots.counts import Counts
+from storyshelf.snapshots.counts import Counts, Violations
 from storyshelf.snapshots.decision import DECIDABLE, Decision, Standing, effective
 from storyshelf.snapshots.snapshot import (
     FIRST_VERDICTS,
@@ -38,6 +38,7 @@ from storyshelf.snapshots.snapshot import (
     SnapshotResult,
     Verdict,
 )
+from storyshelf.snapshots.violations import Findings
 
 DECIDED_NOW = case((bindparam("is_decided", type_=Boolean), func.now()), else_=None)
 ROWS_A_STATEMENT = 1_000  # a build of 25,000 snapshots must not become one 30 MB statement
@@ -144,6 +145,7 @@ async def planned_of_shard(tx: Tx, shard_id: ShardId) -> Sequence[PlannedSnapsho
             *(SnapshotRow.options, SnapshotRow.crashes, SnapshotRow.baseline_snapshot_id),
             baseline.image_key.label("baseline_image"),
             baseline.diff.label("baseline_diff"),
+            baseline.accessibility.label("baseline_findings"),
         )
         .outerjoin(baseline, baseline.id == SnapshotRow.baseline_snapshot_id)
         .where(SnapshotRow.shard_id == shard_id, SnapshotRow.verdict == Verdict.PLANNED)
@@ -158,6 +160,7 @@ async def planned_of_shard(tx: Tx, shard_id: ShardId) -> Sequence[PlannedSnapsho
             baseline_id=row.baseline_snapshot_id,
             baseline_image=row.baseline_image,
             moving=tuple(map(tuple, (row.baseline_diff or {}).get("moving", ()))),
+            baseline_findings=_findings(row.baseline_findings),
         )
         for row in rows
     ]
@@ -232,9 +235,26 @@ def _written(result: SnapshotResult, rule: str | None) -> dict[str, Any]:
         "found": [asdict(warning) for warning in result.warnings],
         "timings_ms": dict(result.timings_ms),
         "console": [asdict(line) for line in result.console],
+        **_examined(result),
         "duration_ms": result.duration_ms,
         "environment_id": result.environment_id,
     }
+
+
+def _examined(result: SnapshotResult) -> dict[str, Any]:
+    """Return the columns of accessibility; what was not found out is null, not nothing."""
+    findings, standing = result.findings, result.standing
+    is_known = findings is not None and not findings.problem
+    return {
+        "accessibility": findings and findings.to_json(),
+        "violations": findings.total if findings is not None and is_known else None,
+        "new_violations": standing and len(standing.new),
+        "fixed_violations": standing and len(standing.fixed),
+    }
+
+
+def _findings(stored: Mapping[str, Any] | None) -> Findings | None:
+    return None if stored is None else Findings.parse(stored)
 
 
 def _decision_by(rule: str | None) -> dict[str, Any]:
@@ -255,23 +275,32 @@ async def counts_of(tx: Tx, builds: Mapping[BuildId, int | None]) -> Mapping[Bui
     """Count the snapshots of builds in their planned generations, in one statement."""
     planned = [(build, generation) for build, generation in builds.items() if generation]
     rows = await tx.execute(
-        select(SnapshotRow.build_id, SnapshotRow.verdict, SnapshotRow.decision, func.count())
+        select(
+            *(SnapshotRow.build_id, SnapshotRow.verdict, SnapshotRow.decision, func.count()),
+            *(func.sum(SnapshotRow.violations), func.sum(SnapshotRow.new_violations)),
+            func.sum(SnapshotRow.fixed_violations),
+        )
         .where(tuple_(SnapshotRow.build_id, SnapshotRow.generation).in_(planned))
         .group_by(SnapshotRow.build_id, SnapshotRow.verdict, SnapshotRow.decision)
     )
     verdicts: dict[BuildId, dict[Verdict, int]] = {build: {} for build in builds}
     decisions = {build: dict.fromkeys(Decision, 0) for build in builds}
-    for build_id, verdict, decision, number in rows:
+    violations: dict[BuildId, Violations] = {}
+    for build_id, verdict, decision, number, *broken in rows:
         of_build = verdicts[build_id]
         of_build[Verdict(verdict)] = of_build.get(Verdict(verdict), 0) + number
         if verdict in DECIDABLE:
             decisions[build_id][Decision(decision)] += number
+        if broken[0] is not None:
+            sums = Violations(*(int(each or 0) for each in broken))
+            violations[build_id] = violations.get(build_id, Violations()) + sums
     return {
         build: Counts(
             verdicts=verdicts[build],
             accepted=decisions[build][Decision.ACCEPTED],
             denied=decisions[build][Decision.DENIED],
             undecided=decisions[build][Decision.NONE],
+            violations=violations.get(build),
         )
         for build in builds
     }

@@ -223,6 +223,10 @@ class SnapshotRow(Base):
     error: Mapped[dict[str, Any] | None]  # code, message, stack
     warnings: Mapped[list[Any]] = mapped_column(server_default=text("'[]'"))
     console: Mapped[list[Any]] = mapped_column(server_default=text("'[]'"))  # level, text
+    accessibility: Mapped[dict[str, Any] | None]  # see snapshots.violations.Findings
+    violations: Mapped[int | None] = mapped_column(Integer)  # None: nobody looked, or it failed
+    new_violations: Mapped[int | None] = mapped_column(Integer)  # None: nothing to compare with
+    fixed_violations: Mapped[int | None] = mapped_column(Integer)
     timings_ms: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'"))
     duration_ms: Mapped[int | None] = mapped_column(Integer)
     environment_id: Mapped[str | None] = mapped_column(ForeignKey("environments.id"))
