@@ -53,10 +53,10 @@ SWITCHES: Mapping[Look | Hazards, Mapping[str, str]] = {
 class StorybookBuildError(StoryshelfError):
     """npm could not build one of the Storybooks the tests need."""
 
-    def __init__(self, script: str, output: str) -> None:
+    def __init__(self, command: str, output: str) -> None:
         last = "\n".join(output.splitlines()[-SHOWN_LINES:])
         super().__init__(
-            f"`npm run {script}` failed:\n{last}\n",
+            f"`{command}` failed:\n{last}\n",
             where=str(REPOSITORY),
             next_step="Run `make setup` if a package is missing",
         )
@@ -87,9 +87,14 @@ class Recipe:
 
     def environment(self) -> dict[str, str]:
         """This process's environment, with only the recipe's switches, and nobody called home."""
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith(SWITCH_PREFIX)}
-        quiet = {"STORYBOOK_DISABLE_TELEMETRY": "1", "CI": "1", "NO_UPDATE_NOTIFIER": "1"}
-        return inherited | quiet | {SWITCH_PREFIX + k: v for k, v in self.switches.items()}
+        return quiet_environment() | {SWITCH_PREFIX + k: v for k, v in self.switches.items()}
+
+
+def quiet_environment() -> dict[str, str]:
+    """This process's environment without any recipe's switches; nobody is called home."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(SWITCH_PREFIX)}
+    quiet = {"STORYBOOK_DISABLE_TELEMETRY": "1", "CI": "1", "NO_UPDATE_NOTIFIER": "1"}
+    return inherited | quiet
 
 
 def build_example(look: Look = Look.CURRENT) -> Path:
@@ -120,15 +125,15 @@ def build(recipe: Recipe, cache: Path) -> Path:
     """The built folder, from the cache or made now; safe for any number of processes at once."""
     built = cache / f"{recipe.name}-{recipe.digest()}"
     if not built.is_dir():
-        with _one_at_a_time(cache):
+        with one_at_a_time(cache):
             if not built.is_dir():
                 _run_npm(recipe, built)
     return built
 
 
 @contextmanager
-def _one_at_a_time(cache: Path) -> Iterator[None]:
-    """Builds share a cache inside node_modules, and one of them fills two cores."""
+def one_at_a_time(cache: Path) -> Iterator[None]:
+    """Let no other build run meanwhile: they share a cache, and one of them fills two cores."""
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -151,9 +156,9 @@ def _run_npm(recipe: Recipe, built: Path) -> None:
             check=False,
         )
     except FileNotFoundError as missing:
-        raise StorybookBuildError(recipe.script, "npm is not installed") from missing
+        raise StorybookBuildError(f"npm run {recipe.script}", "npm is not installed") from missing
     if done.returncode != 0 or not (unfinished / "index.json").is_file():
-        raise StorybookBuildError(recipe.script, done.stdout)
+        raise StorybookBuildError(f"npm run {recipe.script}", done.stdout)
     unfinished.rename(built)
 
 

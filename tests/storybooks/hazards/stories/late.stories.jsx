@@ -39,6 +39,19 @@ export const FontThatNeverAnswers = {
 
 export const FontThatIsMissing = { render: () => <Lettered url="./no-such-font.woff2" /> };
 
+const swapped = `@font-face { font-family: Swapped; src: url(${caveatUrl}?hold=700); font-display: swap }`;
+
+/** The words are there in another font until theirs has come. */
+export const FontThatIsSwappedIn = {
+  ...holding,
+  render: () => (
+    <>
+      <style>{swapped}</style>
+      <h1 style={{ font: '48px/1.2 Swapped, monospace', width: 600 }}>The letter came late</h1>
+    </>
+  ),
+};
+
 export const ImageOnTime = { render: () => <Pictured src="./plate.svg" /> };
 
 export const ImageAfterAWhile = { ...holding, render: () => <Pictured src="./plate.svg?hold=900" /> };

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { userEvent, within } from 'storybook/test';
 
 import { Afterwards } from './parts';
 
@@ -44,6 +45,35 @@ export const ReloadsForEver = { render: () => <Afterwards act={() => location.re
 export const OpensAPopup = {
   render: () => <Afterwards act={() => void window.open('about:blank', '_blank')} />,
 };
+
+export const OpensABlankPage = {
+  render: () => (
+    <a href="./framed.html" target="_blank" rel="opener">
+      elsewhere
+    </a>
+  ),
+  play: async ({ canvasElement }) => {
+    await userEvent.click(within(canvasElement).getByText('elsewhere'));
+  },
+};
+
+export const WritesTheDocumentAnew = {
+  render: () => (
+    <Afterwards
+      act={() => {
+        document.open();
+        document.write('<p>nothing is left</p>');
+        document.close();
+      }}
+    />
+  ),
+};
+
+export const EmptiesTheBody = {
+  render: () => <Afterwards act={() => void (document.body.innerHTML = '')} />,
+};
+
+export const Prints = { render: () => <Afterwards act={() => window.print()} /> };
 
 export const Downloads = {
   render: () => (

@@ -41,3 +41,36 @@ knot.self = knot;
 export const FunctionsAndCycles = { parameters: { knot, storyshelf: { note: knot } } };
 
 export const FiveMegabytes = { parameters: { ballast: 'x'.repeat(5_000_000) } };
+
+export const NodesOfADocument = {
+  parameters: { host: document.body, storyshelf: { note: document.createElement('p') } },
+};
+
+const phone = { name: 'Phone', styles: { width: '390px', height: '844px' } };
+
+export const NamedViewport = {
+  parameters: { viewport: { options: { phone } }, storyshelf: { viewports: ['phone', 'nobody'] } },
+};
+
+export const ViewportByNumber = {
+  globals: { viewport: { value: 1200 } },
+};
+
+export const ModesOfManyNames = {
+  parameters: {
+    storyshelf: { modes: { 'a/b:c': { viewport: 320 }, '😀 ünï': { colorScheme: 'dark' }, off: { disable: true } } },
+  },
+};
+
+const scheme = `.schemed { background: #d81e3f }
+@media (prefers-color-scheme: dark) { .schemed { background: #14a44d } }`;
+
+export const DarkScheme = {
+  parameters: { storyshelf: { colorScheme: 'dark' } },
+  render: () => (
+    <>
+      <style>{scheme}</style>
+      <div className="schemed" style={{ width: 160, height: 60 }} />
+    </>
+  ),
+};

@@ -1,0 +1,3 @@
+import { expect, userEvent, within } from '@storybook/test';
+
+export { expect, userEvent, within };
