@@ -11,7 +11,7 @@ Decided here, once for all pictures (a change of any of these raises `CAPTURE_PR
   debounced updates and entrance animations would never end. Chance is seeded per document.
 - **Animations are over**: one iteration of 1 ms, then finished, or cancelled where they never end;
   SMIL and video rest at their start; animated images show their first frame (a browser setting).
-- **Focus stays where the story left it**; the caret is invisible; the mouse was never moved.
+- **Focus stays where the story left it**; the caret is invisible; the mouse is outside the window.
 - **Service workers are allowed**: mocked stories need them. An origin belongs to one build, and
   what a story stored is cleared before the next one.
 - **The picture** is the content's box with 16 px around it. Content taller than the viewport gets a

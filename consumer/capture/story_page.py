@@ -154,6 +154,18 @@ class StoryPage:
         wishes = "".join(f"&{WISH}{name}={quote(said)}" for name, said in asked.items() if said)
         self._shows, self.cast = order, []
         await self._go(f"?id={quote(order.story_id)}&viewMode=story{wishes}", budget)
+        await self.park_mouse(budget)
+
+    async def park_mouse(self, budget: Budget) -> None:
+        """Take the mouse out of the window, in whose corner a page's first document has it.
+
+        Said once the document has begun, so that nothing follows the mouse, and again before the
+        picture: the first word can come before there is anything to leave.
+        """
+        if self.shown > 1:
+            return
+        outside = {"type": "mouseMoved", "x": -1, "y": -1}
+        await self.send("Input.dispatchMouseEvent", outside, budget.at_most(CALL_S))
 
     async def show_nothing(self, budget: Budget) -> None:
         """Load the preview without a story."""

@@ -83,6 +83,7 @@ async def _rendered(sitting: Sitting, laps: "_Laps") -> StoryError | None:
     late = await readiness.wait_for_end(sitting)
     laps.done("render")
     await sitting.on_stage(Stage.SETTLING)
+    await sitting.page.park_mouse(sitting.budget)
     await readiness.settle(sitting)
     await readiness.stop(sitting)
     laps.done("settle")
