@@ -173,6 +173,7 @@ class Child:
             page=picture.page,
             order_dependence=picture.order_dependence,
             examined=picture.examined,
+            ignored=picture.ignored,
             png=picture.png,
             trace=picture.trace.content,
             untraced=picture.trace.missing,

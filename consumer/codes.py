@@ -47,6 +47,8 @@ class WarningCode(StrEnum):
     POPUP = "popup"
     UNSETTLED = "unsettled"
     UNDECLARED_SHOT = "undeclared_shot"
+    BAD_SELECTOR = "bad_selector"
+    MANY_IGNORED = "many_ignored"
     UNREADABLE_FILE = "unreadable_file"  # only of ReadStories: a file of stories did not load
 
 

@@ -1,8 +1,11 @@
 """Carries a comparison over the channel: the engine's words on one side, messages on the other."""
 
+from dataclasses import astuple
+
 from consumer.messages import Box, Compare, Compared, CompareOptions, Faint, Size
 from storyshelf.diff.faint import FaintRule
 from storyshelf.diff.options import Options
+from storyshelf.diff.shapes import Box as PixelBox
 from storyshelf.diff.shapes import Size as PixelSize
 from storyshelf.diff.verdict import compare_pngs
 
@@ -11,7 +14,8 @@ UNKNOWN = Size(0, 0)
 
 def compared(request: Compare) -> Compared:
     """Compare; works on bytes alone, so that a thread may do it beside a capture."""
-    found = compare_pngs(request.base, request.head, _options(request.options))
+    ignored = [PixelBox(*astuple(box)) for box in request.options.ignored]
+    found = compare_pngs(request.base, request.head, _options(request.options), ignored)
     mask = found.mask
     return Compared(
         id=request.id,

@@ -50,6 +50,7 @@ MAX_FRAMES = 3  # of a story that moves, besides its picture
 MAX_FRAMES_BYTES = 16 << 20  # all of them together
 MAX_SHORT_TEXT = 500  # characters of a line for people
 MAX_LEFT = 30  # things that stories left behind in a page
+MAX_IGNORED = 500  # boxes of a picture that are not compared
 MAX_CONSOLE_LINES = 50  # of a story; what a reader looks through
 MAX_TIMEOUT_MS = 600_000  # no single request is worth more than ten minutes of a lease
 
@@ -191,6 +192,16 @@ class StoryError:
 
 
 @dataclass(frozen=True, slots=True)
+class Box:
+    """A half-open rectangle in pixels: `x + width` is the first column outside."""
+
+    x: Side
+    y: Side
+    width: Side
+    height: Side
+
+
+@dataclass(frozen=True, slots=True)
 class OrderDependence:
     """Another story's doing: where it was shown before, this one's picture was not its baseline.
 
@@ -237,18 +248,20 @@ class Captured:
         tuple[Annotated[int, Field(ge=1, le=MAX_FRAMES_BYTES)], ...], Field(max_length=MAX_FRAMES)
     ] = ()
     examined: Examined | None = None
+    ignored: Annotated[tuple[Box, ...], Field(max_length=MAX_IGNORED)] = ()
     kind: Literal["captured"] = "captured"
 
 
 @dataclass(frozen=True, slots=True)
 class CompareOptions:
-    """How much two pictures may differ and still be called the same."""
+    """How much two pictures may differ and still be called the same, and where."""
 
     threshold: Share
     include_aa: bool
     max_diff_pixels: Count | None
     max_diff_ratio: Share | None
     faint: Faint
+    ignored: Annotated[tuple[Box, ...], Field(max_length=3 * MAX_IGNORED)] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,16 +273,6 @@ class Compare:
     base: Picture = b""
     head: Picture = b""
     kind: Literal["compare"] = "compare"
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A half-open rectangle in pixels: `x + width` is the first column outside."""
-
-    x: Side
-    y: Side
-    width: Side
-    height: Side
 
 
 @dataclass(frozen=True, slots=True)

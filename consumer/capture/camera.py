@@ -1,14 +1,16 @@
 """Takes the picture: the browser's own bytes, shot until the page is seen to hold still."""
 
 import base64
+from dataclasses import replace
 from typing import Any
 
 from consumer.capture import readiness
-from consumer.capture.framing import Frame, Measured
+from consumer.capture.framing import Frame, Measured, ignored_in
 from consumer.capture.patience import Patience
 from consumer.capture.sitting import Sitting
 from consumer.capture.stability import Ladder, Shot, shoot_until_still
-from consumer.messages import StoryError, WarningCode
+from consumer.messages import MAX_IGNORED, StoryError, WarningCode
+from storyshelf.bundle.paths import shown
 from storyshelf.snapshots.steadiness import Level
 
 SHOT_S = 20.0  # 16,384 px of page took 2.3 s, and 4 under load
@@ -37,14 +39,15 @@ async def take(sitting: Sitting, error: StoryError | None) -> Shot:
     if shot.level is Level.NEVER:
         text = f"{shot.shots} pictures, and never two in a row the same"
         sitting.page.watch.warn(WarningCode.UNSETTLED, text)
-    return shot
+    return replace(shot, ignored=ignored_in(measured, frame, sitting.order.scale))
 
 
-async def glance(sitting: Sitting) -> bytes:
+async def glance(sitting: Sitting) -> Shot:
     """Shoot the content once: enough where the bytes prove themselves, being the baseline's."""
     measured, frame = await readiness.frame(sitting)
     _warn(sitting, measured, frame, None)
-    return await _one(sitting, measured, frame)
+    ignored = ignored_in(measured, frame, sitting.order.scale)
+    return Shot(await _one(sitting, measured, frame), Level.FIRST, shots=1, ignored=ignored)
 
 
 def _warn(sitting: Sitting, measured: Measured, frame: Frame, error: StoryError | None) -> None:
@@ -52,6 +55,12 @@ def _warn(sitting: Sitting, measured: Measured, frame: Frame, error: StoryError 
         sitting.page.watch.warn(WarningCode.EMPTY_ROOT, "nothing is drawn: the viewport is shown")
     if frame.cut:
         sitting.page.watch.warn(WarningCode.CLIPPED, frame.cut)
+    for selector in measured.unread:
+        text = f"ignoreSelectors: {shown(selector)} is no selector that the browser understands"
+        sitting.page.watch.warn(WarningCode.BAD_SELECTOR, text)
+    if len(measured.ignored) > MAX_IGNORED:
+        text = f"more than {MAX_IGNORED} elements are to be ignored: the rest is compared"
+        sitting.page.watch.warn(WarningCode.MANY_IGNORED, text)
 
 
 async def _one(sitting: Sitting, measured: Measured, frame: Frame) -> bytes:

@@ -3,19 +3,24 @@
 import math
 from dataclasses import dataclass
 
-from consumer.messages import MAX_SIDE_PX
+from consumer.messages import MAX_IGNORED, MAX_SIDE_PX, Box
 
 MARGIN_PX = 16  # shows shadows and outlines, and that nothing was cut
 MAX_PIXELS = 25_000_000  # 100 MB decoded; two of them and their mask fit in a consumer's budget
+
+
+Edges = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
     """The content's edges and the viewport, in CSS pixels; `edges` is None for an empty page."""
 
-    edges: tuple[float, float, float, float] | None  # left, top, right, bottom
+    edges: Edges | None
     viewport_width_px: int
     viewport_height_px: int
+    ignored: tuple[Edges, ...] = ()  # what is not compared
+    unread: tuple[str, ...] = ()  # selectors that the browser does not understand
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,24 @@ def frame_of(measured: Measured, scale: float) -> Frame:
 def frame_of_viewport(measured: Measured, scale: float) -> Frame:
     """Return the window's frame, whatever is in it."""
     return _capped(Frame(0, 0, measured.viewport_width_px, measured.viewport_height_px), scale)
+
+
+def ignored_in(measured: Measured, frame: Frame, scale: float) -> tuple[Box, ...]:
+    """Return what is not compared in pixels of the picture, each pixel that it touches in full."""
+    wide, high = round(frame.width * scale), round(frame.height * scale)
+    boxes: dict[Box, None] = {}
+    for left, top, right, bottom in measured.ignored[:MAX_IGNORED]:
+        x, width = _span((left - frame.x) * scale, (right - frame.x) * scale, wide)
+        y, height = _span((top - frame.y) * scale, (bottom - frame.y) * scale, high)
+        if width and height:
+            boxes[Box(x, y, width, height)] = None
+    return tuple(boxes)
+
+
+def _span(begin: float, end: float, limit: int) -> tuple[int, int]:
+    """Return the first pixel and how many, of those within the limit."""
+    first = min(max(0, math.floor(begin)), limit)
+    return first, max(0, min(math.ceil(end), limit) - first)
 
 
 def _margin(edge: float, viewport_px: int) -> int:

@@ -6,10 +6,10 @@ animations that are over already, the page script brings the story to rest (its 
 """
 
 from consumer.capture.deadline import CALL_S, Budget, CallDeadlineError
-from consumer.capture.framing import Frame, Measured, frame_of, frame_of_viewport
+from consumer.capture.framing import Edges, Frame, Measured, frame_of, frame_of_viewport
 from consumer.capture.sitting import Sitting
 from consumer.capture.verdict import judge_late
-from consumer.messages import MAX_SIDE_PX, StoryError, WarningCode
+from consumer.messages import MAX_IGNORED, MAX_SIDE_PX, StoryError, WarningCode
 from storyshelf.bundle.look import Crop
 
 RENDER_S = 20.0  # until Storybook calls the story done
@@ -92,8 +92,9 @@ async def stop(sitting: Sitting) -> None:
 
 async def frame(sitting: Sitting) -> tuple[Measured, Frame]:
     """Measure the content, and what part of the page the picture is to show."""
-    function = "() => window.__storyshelf__.framing.box()"
-    raw = await sitting.page.ask(function, sitting.budget.at_most(CALL_S))
+    function = "ignored => window.__storyshelf__.framing.box(ignored)"
+    ignored = list(sitting.order.look.ignored)
+    raw = await sitting.page.ask(function, sitting.budget.at_most(CALL_S), ignored)
     measured = read_measured(raw, sitting)
     match sitting.order.look.crop:
         case Crop.CONTENT:
@@ -106,12 +107,17 @@ def read_measured(raw: object, sitting: Sitting) -> Measured:
     """Read the page's measures; what is no box on a page counts as none."""
     width_px, height_px = sitting.order.viewport_width_px, sitting.order.viewport_height_px
     fields = raw if isinstance(raw, dict) else {}
-    viewport, edges = _numbers(fields.get("viewport"), 2), _numbers(fields.get("box"), 4)
+    viewport = _numbers(fields.get("viewport"), 2)
     if viewport is not None and 0 < viewport[1] <= MAX_SIDE_PX:
         height_px = int(viewport[1])
-    if edges is None or not (edges[0] < edges[2] and edges[1] < edges[3]):
-        return Measured(None, width_px, height_px)
-    return Measured((edges[0], edges[1], edges[2], edges[3]), width_px, height_px)
+    unread = fields.get("unread")
+    return Measured(
+        edges=_edges(fields.get("box")),
+        viewport_width_px=width_px,
+        viewport_height_px=height_px,
+        ignored=_boxes(fields.get("ignored")),
+        unread=tuple(map(str, unread)) if isinstance(unread, list) else (),
+    )
 
 
 async def _ended_within(sitting: Sitting, limit_s: float) -> bool:
@@ -138,6 +144,19 @@ async def _lay_out(sitting: Sitting, height_px: int) -> None:
     function = "heightPx => window.__storyshelf__.framing.laidOut(heightPx)"
     await sitting.page.ask(function, sitting.budget.at_most(CALL_S), height_px)
     await rest(sitting)
+
+
+def _boxes(raw: object) -> tuple[Edges, ...]:
+    """Read the boxes of what is ignored: one more than are followed, which tells of too many."""
+    boxes = map(_edges, raw[: MAX_IGNORED + 1]) if isinstance(raw, list) else ()
+    return tuple(box for box in boxes if box is not None)
+
+
+def _edges(raw: object) -> Edges | None:
+    edges = _numbers(raw, 4)
+    if edges is None or not (edges[0] < edges[2] and edges[1] < edges[3]):
+        return None
+    return edges[0], edges[1], edges[2], edges[3]
 
 
 def _numbers(raw: object, count: int) -> list[float] | None:

@@ -8,6 +8,7 @@ from consumer.capture.story_page import Order, StoryPage
 from consumer.capture.tracing import NOT_ASKED, Trace
 from consumer.examined import Examined
 from consumer.messages import (
+    Box,
     ConsoleLine,
     OrderDependence,
     Page,
@@ -48,3 +49,4 @@ class Picture:
     shots: int = 0
     frames: tuple[bytes, ...] = ()
     examined: Examined | None = None
+    ignored: tuple[Box, ...] = ()  # what of it is not compared

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from hashlib import sha256
 
-from consumer.messages import MAX_FRAMES, MAX_FRAMES_BYTES
+from consumer.messages import MAX_FRAMES, MAX_FRAMES_BYTES, Box
 from storyshelf.ids import BlobKey
 from storyshelf.snapshots.steadiness import Level
 
@@ -38,6 +38,7 @@ class Shot:
     level: Level
     shots: int
     frames: tuple[bytes, ...] = ()
+    ignored: tuple[Box, ...] = ()  # what of the last one is not compared
 
 
 async def shoot_until_still(

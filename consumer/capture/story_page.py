@@ -99,7 +99,8 @@ class StoryPage:
             and 0 < len(self.cast) < STORIES_PER_DOCUMENT
             and not self.page.is_closed()
             and not (order.look.args or order.look.shot)
-            and replace(shows, story_id=order.story_id, delay_ms=order.delay_ms,
+            and shows.look.is_drawn_like(order.look)
+            and replace(shows, story_id=order.story_id, delay_ms=order.delay_ms, look=order.look,
                         baseline=order.baseline, examination=order.examination,
                         checks=order.checks) == order
         )  # fmt: skip

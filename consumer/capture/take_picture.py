@@ -11,7 +11,6 @@ from consumer.capture.verdict import Report, judge
 from consumer.messages import Page, Stage, StoryError, WarningCode
 from storyshelf.diff.png import read_header
 from storyshelf.ids import StoryId
-from storyshelf.snapshots.steadiness import Level
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +67,8 @@ async def glance(sitting: Sitting, aftermath: Aftermath) -> Glance:
         return Glance(None, report.left, before, tells=True)
     if aftermath.is_harmful(report.left):
         return Glance(None, report.left, before, tells=False)
-    png = await camera.glance(sitting)
+    shot = await camera.glance(sitting)
     laps.done("shoot")
-    shot = Shot(png, Level.FIRST, shots=1)
     picture = _picture(sitting, shot, judge(await _report(sitting)), laps)
     if picture.error or picture.warnings:
         return Glance(None, report.left, before, tells=picture.error is not None)
@@ -104,6 +102,7 @@ def _picture(sitting: Sitting, shot: Shot, error: StoryError | None, laps: "_Lap
         level=shot.level,
         shots=shot.shots,
         frames=() if error else shot.frames,
+        ignored=shot.ignored,
     )
 
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
-from consumer.capture.confirm import Conclusion, Seen, conclude, needs_second
+from consumer.capture.confirm import SAME, Conclusion, Seen, conclude, needs_second
 from consumer.death import Cause, ChildDiedError, Death
 from consumer.kinds.finding import (
     Finding,
@@ -36,7 +36,9 @@ from consumer.kinds.violations import (
     notices_of,
     standing_of,
 )
+from consumer.kinds.written import diff_of, error_of
 from consumer.messages import (
+    Box,
     Captured,
     Compared,
     CompareOptions,
@@ -47,7 +49,6 @@ from consumer.messages import (
 )
 from consumer.supervisor import CaptureRequest, Child, RequestFailedError
 from storyshelf.clock import Clock
-from storyshelf.diff.cover import Place
 from storyshelf.diff.outcome import Outcome
 from storyshelf.diff.png import BadPngError, read_header
 from storyshelf.errors import StoryshelfError
@@ -56,7 +57,6 @@ from storyshelf.queue.job_kind import Work
 from storyshelf.snapshots.snapshot import (
     CaptureError,
     ConsoleLine,
-    Diff,
     Notice,
     Picture,
     Pixels,
@@ -105,7 +105,8 @@ class Photographer:
 
         Raises ChildDiedError, RequestFailedError.
         """
-        commission = _Commission(child, snapshot, work, Stopwatch(self._clock))
+        ignored = dict.fromkeys(Box(*region) for region in snapshot.baseline_ignored)
+        commission = _Commission(child, snapshot, work, Stopwatch(self._clock), ignored)
         return await self._stored(commission, await self._find(commission))
 
     async def _find(self, commission: "_Commission") -> Finding:
@@ -137,6 +138,8 @@ class Photographer:
             await self._compare(commission, frame.captured.png, shot, EVERY_PIXEL)
             for frame in frames
         ]
+        if all(one.outcome in SAME for one in compared):
+            return None  # it moves in what is ignored, and nowhere else
         return Moving(tuple(frames), tuple(compared))
 
     async def _compared_with(
@@ -207,6 +210,7 @@ class Photographer:
             captured = await child.capture(wanted, work.touch)
         except RequestFailedError as failed:
             raise _laid_on_its_story(child, snapshot, failed) from failed
+        commission.ignored.update(dict.fromkeys(captured.ignored))
         took_ms = round((self._clock.monotonic() - began) * 1000)
         work.touch()
         return Shot(captured, self._checked_key(child, captured), took_ms)
@@ -241,7 +245,8 @@ class Photographer:
         head: Shot,
         options: CompareOptions | None = None,
     ) -> Compared:
-        asked = options or _options(commission.snapshot.options.diff_threshold)
+        usual = _options(commission.snapshot.options.diff_threshold)
+        asked = replace(options or usual, ignored=tuple(commission.ignored))
         with commission.watch.step("compare"):
             compared = await commission.child.compare(asked, base, head.captured.png)
         commission.work.touch()
@@ -283,16 +288,17 @@ class Photographer:
             environment_id=self.environment,
             duration_ms=finding.shot.took_ms,
             picture=picture,
-            diff=None if compared is None else _diff(compared, finding.moving),
+            diff=None if compared is None else diff_of(compared, finding.moving),
             mask=mask,
             frames=tuple(frame for frame in frames if frame is not None),
-            error=_error(captured),
+            error=error_of(captured),
             warnings=(
                 *finding.warnings,
                 *(Notice(w.code, w.text) for w in captured.warnings),
                 *notices_of(findings),
             ),
             timings_ms={**captured.timings_ms, **commission.watch.taken_ms},
+            ignored=places_of(captured.ignored),
             console=tuple(ConsoleLine(line.level, line.text) for line in captured.console),
             findings=findings,
             standing=standing_of(commission.snapshot, findings),
@@ -322,6 +328,7 @@ class _Commission:
     snapshot: PlannedSnapshot
     work: Work
     watch: Stopwatch
+    ignored: dict[Box, None]  # of the baseline and of every picture so far, in their order
 
 
 @contextmanager
@@ -353,32 +360,8 @@ def crashed(
     )
 
 
-def _error(captured: Captured) -> CaptureError | None:
-    if captured.ending is Ending.OK:
-        return None
-    if captured.error is None:
-        return CaptureError("render_failed", "The story failed without saying why.")
-    return CaptureError(captured.error.code, captured.error.message, captured.error.stack)
-
-
 def _options(threshold: float) -> CompareOptions:
     return replace(EVERY_PIXEL, threshold=threshold, include_aa=False, faint=Faint.COUNTS)
-
-
-def _diff(compared: Compared, moving: tuple[Place, ...]) -> Diff:
-    return Diff(
-        raw_px=compared.raw_px,
-        changed_px=compared.changed_px + compared.faint_px,
-        regions=places_of(compared.regions),
-        metric=compared.metric,
-        engine=compared.engine,
-        engine_version=compared.engine_version,
-        base_size=(compared.base_size.width, compared.base_size.height),
-        head_size=(compared.head_size.width, compared.head_size.height),
-        mask_x=compared.mask_x,
-        mask_y=compared.mask_y,
-        moving=moving,
-    )
 
 
 def _laid_on_its_story(

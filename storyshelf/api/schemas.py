@@ -246,6 +246,7 @@ class SnapshotOut(BaseModel):
     warnings: Sequence[NoticeOut]
     console: Sequence[ConsoleLineOut]
     diff: DiffOut | None
+    ignored: Sequence[tuple[int, int, int, int]]
     width_px: int | None
     height_px: int | None
     timings_ms: Mapping[str, float]
@@ -274,6 +275,7 @@ class SnapshotOut(BaseModel):
             warnings=[NoticeOut(**warning) for warning in view.warnings],
             console=[ConsoleLineOut(**line) for line in view.console],
             diff=None if view.diff is None else _diff(view.diff, view.mask),
+            ignored=view.ignored,
             width_px=view.width_px,
             height_px=view.height_px,
             timings_ms=view.timings_ms,

@@ -61,6 +61,8 @@ KNOWN_KEYS = (
     KnownKey("scale", Shape.NUMBER),
     KnownKey("pauseAnimationAtEnd", Shape.FLAG, ("chromatic.pauseAnimationAtEnd",)),
     KnownKey("accessibility", Shape.TEXT, ("a11y",)),
-    KnownKey("ignoreSelectors", Shape.LIST, ("chromatic.ignoreSelectors",)),
+    KnownKey("ignoreSelectors", Shape.LIST, (
+        "chromatic.ignoreSelectors", "lostpixel.mask", "creevey.ignoreElements",
+    )),
 )  # fmt: skip
 KEYS = tuple(key.name for key in KNOWN_KEYS)

@@ -4,13 +4,15 @@ All of it can be compared, sorted and stored; what is as always is not stored.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 DEFAULT_LOCALE = "en-US"
 DEFAULT_TIME_ZONE = "UTC"
 MAX_NAME = 60  # characters of a locale, a time zone or a shot's name
+MAX_SELECTORS = 30
+MAX_SELECTOR = 199  # characters; the page cuts what is longer
 MAX_VALUES = 3_000  # characters of globals or args, as JSON: both fit in an address, escaped
 
 
@@ -66,6 +68,7 @@ class Look:
     crop: Crop = Crop.CONTENT
     globals: str = ""
     args: str = ""
+    ignored: tuple[str, ...] = ()  # selectors of what is not compared, besides the usual marks
     shot: str = ""  # that the play function is to reach; none: its end
 
     def __post_init__(self) -> None:
@@ -76,6 +79,16 @@ class Look:
         if max(len(self.globals), len(self.args)) > MAX_VALUES:
             msg = f"globals or args have more than {MAX_VALUES} characters"
             raise ValueError(msg)
+        if (
+            len(self.ignored) > MAX_SELECTORS
+            or max(map(len, self.ignored), default=0) > MAX_SELECTOR
+        ):
+            msg = f"there are more than {MAX_SELECTORS} selectors, or one is too long"
+            raise ValueError(msg)
+
+    def is_drawn_like(self, other: "Look") -> bool:
+        """Tell whether a page looks the same in both, whatever of it is shown and compared."""
+        return replace(self, crop=other.crop, ignored=other.ignored) == other
 
     def to_json(self) -> dict[str, Any]:
         """Return what is not as always."""
@@ -85,12 +98,13 @@ class Look:
     @classmethod
     def parse(cls, stored: Mapping[str, Any]) -> "Look":
         """Read what `to_json` wrote."""
-        kinds: Mapping[str, Callable[[str], Any]] = {
+        kinds: Mapping[str, Callable[[Any], Any]] = {
             "color_scheme": ColorScheme,
             "motion": Motion,
             "forced_colors": ForcedColors,
             "media": Media,
             "crop": Crop,
+            "ignored": tuple,
         }
         return cls(**{name: kinds.get(name, str)(value) for name, value in stored.items()})
 

@@ -13,6 +13,8 @@ from typing import Any
 from zoneinfo import available_timezones
 
 from storyshelf.bundle.look import (
+    MAX_SELECTOR,
+    MAX_SELECTORS,
     MAX_VALUES,
     ColorScheme,
     Crop,
@@ -29,6 +31,7 @@ MAX_NAME = 60  # characters; it is part of a snapshot's key
 OF_CHROMATIC = frozenset({"viewport", "disable", "forcedColors", "prefersReducedMotion"})
 OF_OURS = OF_CHROMATIC | {
     "colorScheme", "media", "locale", "timeZone", "scale", "cropToViewport", "globals", "args",
+    "ignoreSelectors",
 }  # fmt: skip
 
 _LOCALE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}")
@@ -89,6 +92,8 @@ def read_look(reader: Reader, values: Values, look: Look) -> Look:
     if "cropToViewport" in values:
         is_cropped = reader.flag(values, "cropToViewport")
         changes["crop"] = Crop.VIEWPORT if is_cropped else Crop.CONTENT
+    if "ignoreSelectors" in values:
+        changes["ignored"] = reader.texts(values, "ignoreSelectors", MAX_SELECTORS, MAX_SELECTOR)
     return replace(look, **{name: value for name, value in changes.items() if value is not None})
 
 

@@ -43,7 +43,6 @@ __all__ = [
 
 MAX_REASON = 200  # characters of why a story is skipped
 NOT_FOLLOWED = {
-    "ignoreSelectors": "is not followed yet: the whole picture is compared",
     "pauseAnimationAtEnd": "is not followed: animations are always shown at their end",
 }
 
@@ -187,9 +186,6 @@ def _own_viewport(reader: Reader, ours: Values, others: Values) -> Viewport | No
 
 
 def _warn_of_what_is_not_followed(reader: Reader, values: Values) -> None:
-    if values.get("ignoreSelectors"):
-        problem = NOT_FOLLOWED["ignoreSelectors"]
-        reader.warn("ignoreSelectors", values["ignoreSelectors"], problem, "unsupported_parameter")
     if values.get("pauseAnimationAtEnd") is False:
         problem = NOT_FOLLOWED["pauseAnimationAtEnd"]
         reader.warn("pauseAnimationAtEnd", False, problem, "unsupported_parameter")  # noqa: FBT003  # the value that is told of

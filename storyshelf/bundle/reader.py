@@ -89,6 +89,23 @@ class Reader:
             self.warn(key, values[key], f"is none of {', '.join(kind)}, ignored")
         return found
 
+    def texts(self, values: Values, key: str, most: int, chars: int) -> tuple[str, ...]:
+        """Read a list of texts, or a single one, each once."""
+        wished = values.get(key, [])
+        listed = [wished] if isinstance(wished, str) else wished
+        if not isinstance(listed, list | tuple):
+            self.warn(key, wished, "is not a list, ignored")
+            return ()
+        fit = [wish for wish in listed if isinstance(wish, str) and 0 < len(wish.strip()) <= chars]
+        if len(fit) < len(listed):
+            self.warn(
+                key, wished, f"has what is no text of 1 to {chars} characters, which is ignored"
+            )
+        once = tuple(dict.fromkeys(wish.strip() for wish in fit))
+        if len(once) > most:
+            self.warn(key, wished, f"has more than {most} entries, the rest is ignored")
+        return once[:most]
+
     def viewports(self, values: Values, key: str) -> tuple[Viewport, ...]:
         """Read a list of viewports, each once."""
         wished = values.get(key, [])

@@ -35,6 +35,7 @@ class Kind(IntEnum):
     OVER = 3  # differs by more than the threshold
     ANTIALIASED = 4  # was over, and forgiven as an edge
     FAINT_VISIBLE = 5  # was faint, and is part of something that can be seen
+    IGNORED = 6  # differs, and lies where nothing is compared
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,11 @@
 """The verdict over a pair of pictures: what it is, how many pixels, where, and in words why."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storyshelf.diff.compare import METRIC
 from storyshelf.diff.difference import measure
+from storyshelf.diff.ignored import told
 from storyshelf.diff.mask import Mask, draw_mask
 from storyshelf.diff.options import Options
 from storyshelf.diff.outcome import Outcome, judge
@@ -51,8 +53,10 @@ class Comparison:
     engine_version: str = ENGINE_VERSION
 
 
-def compare_pngs(base: bytes, head: bytes, options: Options = DEFAULT_OPTIONS) -> Comparison:
-    """Compare two PNG files; of files with equal bytes only the header is read.
+def compare_pngs(
+    base: bytes, head: bytes, options: Options = DEFAULT_OPTIONS, ignored: Sequence[Box] = ()
+) -> Comparison:
+    """Compare two PNG files outside of the ignored boxes; of equal bytes only the header is read.
 
     Never raises for what a file holds: one that cannot be decoded is UNDECODABLE, and the reason
     says which of the two it is.
@@ -69,19 +73,21 @@ def compare_pngs(base: bytes, head: bytes, options: Options = DEFAULT_OPTIONS) -
         head_pixels = decode(head)
     except BadPngError as error:
         return Comparison(Outcome.UNDECODABLE, f"The new picture cannot be read: {error.problem}.")
-    return compare_pixels(base_pixels, head_pixels, options)
+    return compare_pixels(base_pixels, head_pixels, options, ignored)
 
 
-def compare_pixels(base: Pixels, head: Pixels, options: Options = DEFAULT_OPTIONS) -> Comparison:
+def compare_pixels(
+    base: Pixels, head: Pixels, options: Options = DEFAULT_OPTIONS, ignored: Sequence[Box] = ()
+) -> Comparison:
     """Compare two decoded pictures, laid on each other at the top left if their sizes differ."""
     base_size, head_size = size_of(base), size_of(head)
-    difference = measure(base, head, options)
+    difference = measure(base, head, options, ignored)
     regions = find_regions(difference.counted)
     allowed_px = options.allowed_px(base_size)
     outcome, reason = judge(base_size, head_size, difference, allowed_px)
     return Comparison(
         outcome=outcome,
-        reason=reason,
+        reason=reason + told(ignored, difference.ignored_px),
         base_size=base_size,
         head_size=head_size,
         raw_px=difference.raw_px,

@@ -21,7 +21,7 @@ from storyshelf.shards.eta import Eta
 from storyshelf.snapshots import store as snapshots
 from storyshelf.snapshots.counts import Counts
 from storyshelf.snapshots.decision import Decision, NoSuchSnapshotError
-from storyshelf.snapshots.snapshot import Verdict
+from storyshelf.snapshots.snapshot import Region, Verdict
 from storyshelf.snapshots.violations import Findings, Standing, all_new, compare
 
 NOT_RENDERED = (Verdict.INHERITED, Verdict.SKIPPED, Verdict.REMOVED)
@@ -62,6 +62,7 @@ class BaselineView:
     image: BlobKey | None
     width_px: int | None
     height_px: int | None
+    ignored: Sequence[Region]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,7 @@ class SnapshotView:
     height_px: int | None
     diff: Mapping[str, Any] | None
     mask: BlobKey | None
+    ignored: Sequence[Region]
     frames: Sequence[BlobKey]
     error: Mapping[str, Any] | None
     warnings: Sequence[Mapping[str, Any]]
@@ -227,6 +229,7 @@ def with_baselines() -> Select[*tuple[Any, ...]]:
             baseline.image_key.label("baseline_image"),
             baseline.width_px.label("baseline_width_px"),
             baseline.height_px.label("baseline_height_px"),
+            baseline.ignored.label("baseline_ignored"),
             baseline.decision.label("baseline_decision"),
             baseline.decided_by.label("baseline_decided_by"),
             baseline.decided_at.label("baseline_decided_at"),
@@ -260,6 +263,7 @@ def view_of(row: Row[*tuple[Any, ...]], build: Build) -> SnapshotView:
         height_px=row.height_px,
         diff=row.diff,
         mask=row.mask_key,
+        ignored=row.ignored,
         frames=row.frames,
         error=row.error,
         warnings=row.warnings,
@@ -297,4 +301,5 @@ def _baseline(row: Row[*tuple[Any, ...]]) -> BaselineView | None:
         image=row.baseline_image,
         width_px=row.baseline_width_px,
         height_px=row.baseline_height_px,
+        ignored=row.baseline_ignored,
     )

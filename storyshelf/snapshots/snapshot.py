@@ -11,6 +11,8 @@ from storyshelf.bundle.viewport import Viewport
 from storyshelf.ids import BlobKey, EnvironmentId, SnapshotId, SnapshotKey
 from storyshelf.snapshots.violations import Findings, Standing
 
+Region = tuple[int, int, int, int]  # x, y, width, height in pixels of a picture
+
 
 class Verdict(StrEnum):
     """What the machine says of a snapshot."""
@@ -93,8 +95,9 @@ class PlannedSnapshot:
     crashes: int
     baseline_id: SnapshotId | None
     baseline_image: BlobKey | None
-    moving: tuple[tuple[int, int, int, int], ...] = ()
+    moving: tuple[Region, ...] = ()
     baseline_findings: Findings | None = None
+    baseline_ignored: tuple[Region, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +127,14 @@ class CaptureError:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What the comparison counted; regions are x, y, width, height in pixels of the new picture.
+    """What the comparison counted; regions are in pixels of the new picture.
 
     `moving` is where the story was seen to move, or is known to.
     """
 
     raw_px: int
     changed_px: int
-    regions: tuple[tuple[int, int, int, int], ...]
+    regions: tuple[Region, ...]
     metric: str
     engine: str
     engine_version: str
@@ -180,3 +183,4 @@ class SnapshotResult:
     console: tuple[ConsoleLine, ...] = ()
     findings: Findings | None = None
     standing: Standing | None = None  # of the findings, beside the baseline's
+    ignored: tuple[Region, ...] = ()  # what of its picture is not compared, now or as a baseline

@@ -146,6 +146,7 @@ async def planned_of_shard(tx: Tx, shard_id: ShardId) -> Sequence[PlannedSnapsho
             baseline.image_key.label("baseline_image"),
             baseline.diff.label("baseline_diff"),
             baseline.accessibility.label("baseline_findings"),
+            baseline.ignored.label("baseline_ignored"),
         )
         .outerjoin(baseline, baseline.id == SnapshotRow.baseline_snapshot_id)
         .where(SnapshotRow.shard_id == shard_id, SnapshotRow.verdict == Verdict.PLANNED)
@@ -161,6 +162,7 @@ async def planned_of_shard(tx: Tx, shard_id: ShardId) -> Sequence[PlannedSnapsho
             baseline_image=row.baseline_image,
             moving=tuple(map(tuple, (row.baseline_diff or {}).get("moving", ()))),
             baseline_findings=_findings(row.baseline_findings),
+            baseline_ignored=tuple(tuple(region) for region in row.baseline_ignored or ()),
         )
         for row in rows
     ]
@@ -234,6 +236,7 @@ def _written(result: SnapshotResult, rule: str | None) -> dict[str, Any]:
         "error": result.error and asdict(result.error),
         "found": [asdict(warning) for warning in result.warnings],
         "timings_ms": dict(result.timings_ms),
+        "ignored": result.ignored,
         "console": [asdict(line) for line in result.console],
         **_examined(result),
         "duration_ms": result.duration_ms,

@@ -218,7 +218,38 @@ def test_a_story_is_skipped_for_a_reason(wish: Mapping[str, object], reason: str
     assert (told.skip_reason, told.disable_snapshot) == (reason, bool(reason))
 
 
-@pytest.mark.parametrize("wish", [{"ignoreSelectors": [".clock"]}, {"pauseAnimationAtEnd": False}])
+@pytest.mark.parametrize(
+    ("wish", "selectors"),
+    [
+        ([".clock", " .date ", ".clock"], (".clock", ".date")),
+        (".clock", (".clock",)),
+        ([], ()),
+    ],
+)
+def test_what_is_not_compared_is_named_by_selectors(
+    wish: object, selectors: tuple[str, ...]
+) -> None:
+    wishes = {"ignoreSelectors": [".all"], "modes": {"a": {"ignoreSelectors": wish}, "b": {}}}
+    modes = shot(wishes)
+    assert (modes["a"].look.ignored, modes["b"].look.ignored) == (selectors, (".all",))
+
+
+@pytest.mark.parametrize(
+    ("wish", "selectors"),
+    [
+        (7, ()),
+        ([".a", 7, "", "x" * 200], (".a",)),
+        ([f".c{number}" for number in range(31)], tuple(f".c{number}" for number in range(30))),
+    ],
+)
+def test_selectors_that_cannot_be_followed_are_told(
+    wish: object, selectors: tuple[str, ...]
+) -> None:
+    modes, texts = warned({"ignoreSelectors": wish})
+    assert (modes["default"].look.ignored, len(texts)) == (selectors, 1)
+
+
+@pytest.mark.parametrize("wish", [{"pauseAnimationAtEnd": False}])
 def test_what_is_not_followed_says_so(wish: Mapping[str, object]) -> None:
     codes = [warning.code for warning in parse_parameters(None, wish).warnings]
     assert codes == ["unsupported_parameter"]
@@ -231,7 +262,7 @@ def test_what_means_nothing_new_is_followed_in_silence() -> None:
 
 
 def test_a_look_is_stored_and_read_back() -> None:
-    look = Look(locale="de", media=Media.PRINT, crop=Crop.VIEWPORT, args='{"a": 1}')
+    look = Look("de", media=Media.PRINT, crop=Crop.VIEWPORT, args='{"a": 1}', ignored=(".x", "y"))
     stored = json.loads(json.dumps(look.to_json()))
     assert Look.parse(stored) == look
     assert ALWAYS.to_json() == {}
@@ -242,3 +273,5 @@ def test_a_look_has_bounds_whoever_makes_it() -> None:
         Look(locale="x" * 61)
     with pytest.raises(ValueError, match="3000 characters"):
         Look(args="x" * 3_001)
+    with pytest.raises(ValueError, match="30 selectors"):
+        Look(ignored=(".x",) * 31)

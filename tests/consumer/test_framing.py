@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumer.capture.framing import MAX_PIXELS, Frame, Measured, frame_of
-from consumer.messages import MAX_SIDE_PX
+from consumer.capture.framing import MAX_PIXELS, Frame, Measured, frame_of, ignored_in
+from consumer.messages import MAX_IGNORED, MAX_SIDE_PX, Box
 
 Edges = tuple[float, float, float, float] | None
 
@@ -58,6 +58,33 @@ def test_what_the_caps_leave_out_is_said() -> None:
 def test_the_scale_counts_against_the_caps() -> None:
     frame = framed((0, 0, 1000, 30_000), scale=2.0)
     assert (frame.width, frame.height) == (1016, 6151)
+
+
+@pytest.mark.parametrize(
+    ("edges", "scale", "box"),
+    [
+        ((110, 60, 130, 80), 1.0, Box(10, 10, 20, 20)),
+        ((110.4, 60.6, 130.2, 80), 1.0, Box(10, 10, 21, 20)),
+        ((110.4, 60.6, 130.2, 80), 2.0, Box(20, 21, 41, 39)),
+        ((0, 0, 105, 55), 1.0, Box(0, 0, 5, 5)),
+        ((190, 140, 900, 900), 1.0, Box(90, 90, 10, 10)),
+        ((0, 0, 100, 50), 1.0, None),
+        ((200, 50, 210, 150), 1.0, None),
+    ],
+    ids=["inside", "fractions", "scaled", "cut left", "cut right", "above", "beside"],
+)
+def test_what_is_ignored_is_each_pixel_that_it_touches(
+    edges: tuple[float, float, float, float], scale: float, box: Box | None
+) -> None:
+    measured = Measured(None, 1280, 720, ignored=(edges, edges))
+    boxes = ignored_in(measured, Frame(100, 50, 100, 100), scale)
+    assert boxes == (() if box is None else (box,))
+
+
+def test_no_more_is_ignored_than_a_message_holds() -> None:
+    rows = tuple((0.0, float(y), 9.0, y + 1.0) for y in range(MAX_IGNORED + 1))
+    measured = Measured(None, 1280, 720, ignored=rows)
+    assert len(ignored_in(measured, Frame(0, 0, 100, 1000), 1.0)) == MAX_IGNORED
 
 
 SIDE = st.floats(min_value=-1e6, max_value=1e6)

@@ -12,6 +12,7 @@ from consumer.comparing import compared
 from consumer.death import Cause, ChildDiedError, Death
 from consumer.kinds.photograph import Photographer
 from consumer.messages import (
+    Box,
     Captured,
     Compare,
     Compared,
@@ -31,12 +32,13 @@ from storyshelf.snapshots.snapshot import (
     CaptureOptions,
     Pixels,
     PlannedSnapshot,
+    Region,
     SnapshotResult,
     Verdict,
 )
 from storyshelf.snapshots.steadiness import Level
 from storyshelf.storage.blobs import FullStorageError, key_of
-from tests.builds.hand import png_of
+from tests.builds.hand import SIZE_PX, png_of
 from tests.fakes import FakeClock, MemoryBlobs
 from tests.queue.builders import until
 from tests.ui.review_build import Drawing
@@ -119,11 +121,17 @@ async def result_with(
 
 
 async def result_by(
-    sitter: Sitter, blobs: "SlowBlobs", image: BlobKey | None, moving: tuple[Place, ...] = ()
+    sitter: Sitter,
+    blobs: "SlowBlobs",
+    image: BlobKey | None,
+    moving: tuple[Place, ...] = (),
+    ignored: tuple[Region, ...] = (),
 ) -> SnapshotResult:
     clock = blobs.clock
     key = SnapshotKey(StoryId("a--one"))
-    planned = PlannedSnapshot(SnapshotId(7), key, CaptureOptions(), 0, None, image, moving)
+    planned = PlannedSnapshot(
+        SnapshotId(7), key, CaptureOptions(), 0, None, image, moving, baseline_ignored=ignored
+    )
     photographer = Photographer(blobs, clock, EnvironmentId("e1"), timeout_ms=1000)
     work = cast("Work", Progress())
     return await photographer.result_of(cast("Child", sitter), planned, work)
@@ -319,3 +327,34 @@ async def test_a_picture_for_which_there_is_no_room_is_not_taken_again() -> None
     result, sitter = await taking
     assert result.verdict is Verdict.ADDED
     assert sitter.pages == [Page.SHARED]
+
+
+class Ticking(Sitter):
+    """A child whose pictures have a clock, which is not to be compared."""
+
+    def __init__(self, clock: FakeClock, *shown: str, ignored: Box) -> None:
+        super().__init__(clock, *shown)
+        self.ignored = ignored
+
+    async def capture(self, wanted: CaptureRequest, on_stage: Callable[[], None]) -> Captured:
+        return replace(await super().capture(wanted, on_stage), ignored=(self.ignored,))
+
+
+async def test_what_is_ignored_is_no_change_and_is_kept_with_the_picture() -> None:
+    blobs = SlowBlobs(FakeClock())
+    baseline = await blobs.put(png_of("red"))
+    everything, corner = Box(0, 0, *SIZE_PX), Box(0, 0, 1, 1)
+    result = await result_by(Ticking(blobs.clock, "blue", ignored=everything), blobs, baseline)
+    assert (result.verdict, result.pixels) == (Verdict.UNCHANGED, Pixels.DIFFERENT)
+    assert result.ignored == ((0, 0, *SIZE_PX),)
+    assert "1 region is ignored" in result.reason
+    changed = Ticking(blobs.clock, "blue", "blue", ignored=corner)
+    assert (await result_by(changed, blobs, baseline)).verdict is Verdict.CHANGED
+
+
+async def test_what_the_baseline_had_ignored_is_no_change_either() -> None:
+    blobs = SlowBlobs(FakeClock())
+    baseline = await blobs.put(png_of("red"))
+    ignored = ((0, 0, *SIZE_PX),)
+    result = await result_by(Sitter(blobs.clock, "blue"), blobs, baseline, ignored=ignored)
+    assert (result.verdict, result.ignored) == (Verdict.UNCHANGED, ())

@@ -9,6 +9,7 @@ from storyshelf.auth.permissions import Role
 from storyshelf.builds import record_results
 from storyshelf.builds.jobs import parse_capture
 from storyshelf.db.engine import Database
+from storyshelf.queue.job import Completed
 from storyshelf.review.decide import decide_all
 from storyshelf.review.strip import ORDER
 from storyshelf.snapshots.decision import Decision
@@ -19,12 +20,13 @@ from storyshelf.snapshots.snapshot import (
     Notice,
     Picture,
     PlannedSnapshot,
+    Region,
     SnapshotResult,
     StoredMask,
     Verdict,
 )
 from storyshelf.ui.view_models.filmstrip import EACH_SIDE
-from tests.builds.hand import ENVIRONMENT, SIZE_PX, Hand, Look, png_of
+from tests.builds.hand import CAPTURE_LANE, ENVIRONMENT, SIZE_PX, Hand, Look, png_of
 from tests.people import ADA, sign_in
 from tests.ui.visitor import Page, Visitor
 
@@ -45,6 +47,19 @@ async def a_result(hand: Hand, look: Look, **changes: Any) -> SnapshotResult:
     result = replace(await hand.shot(planned, look), **changes)
     await hand.record(lease, work, [result])
     return result
+
+
+async def run_ignoring(hand: Hand, look: Look, *ignored: Region) -> PlannedSnapshot:
+    """Take a build of one story to its verdict; return what its shard was told of it."""
+    build = await hand.upload(sorted(look))
+    await hand.plan(build, sorted(look))
+    lease = await hand.claim(CAPTURE_LANE)
+    work = await hand.work_of(lease)
+    (planned,) = work.snapshots
+    await hand.record(lease, work, [replace(await hand.shot(planned, look), ignored=ignored)])
+    await hand.settle(lease, Completed(None), parse_capture(lease.payload))
+    await hand.finalise(build)
+    return planned
 
 
 async def a_picture(hand: Hand, shown: str) -> Picture:
@@ -90,6 +105,16 @@ async def test_what_changed_is_drawn_at_its_place(hand: Hand, visitor: Visitor) 
     (region,) = (each for each in page.all("rect") if each.get("class") == "region-line")
     assert [region[name] for name in ("x", "y", "width", "height")] == ["1", "2", "3", "4"]
     assert {"show-mask", "show-regions"} < set(page.ids)
+
+
+async def test_what_either_picture_has_ignored_is_hatched(hand: Hand, visitor: Visitor) -> None:
+    await run_ignoring(hand, {"a--one": "red"}, (1, 2, 3, 4), (5, 5, 2, 2))
+    planned = await run_ignoring(hand, {"a--one": "blue"}, (1, 2, 3, 4))
+    assert planned.baseline_ignored == ((1, 2, 3, 4), (5, 5, 2, 2))
+    page = await snapshot_page(visitor, 2, "changed")
+    hatched = [each for each in page.all("rect") if each.get("class") == "ignored"]
+    assert [(each["x"], each["width"]) for each in hatched] == [("1", "3"), ("5", "2")]
+    assert "show-ignored" in page.ids
 
 
 async def test_the_verdict_is_explained(hand: Hand, visitor: Visitor) -> None:

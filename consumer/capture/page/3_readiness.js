@@ -92,6 +92,7 @@ const readiness = (() => {
 
   const own = {
     nextFrame,
+    everywhere,
     // Uses time in which nothing else could be done: what is at rest by then is not waited for again.
     ahead: () => own.settle({
       fontsMs: AHEAD_MS, imagesMs: AHEAD_MS, quietMs: AHEAD_MS, restMs: AHEAD_MS,

@@ -78,17 +78,40 @@ const framing = (() => {
     }
     return union;
   };
+  // What its author, or the author of another tool's marks, does not want compared.
+  const MARKED = ['[data-storyshelf="ignore"]', ".chromatic-ignore", '[data-chromatic="ignore"]'];
+  const MAX_BOXES = 501; // one more than are followed: so it is seen that there are too many
+  const boxOf = (element) => {
+    const own = element.getBoundingClientRect();
+    if (own.width || own.height) return own;
+    const range = document.createRange(); // of `display: contents`
+    range.selectNodeContents(element);
+    return range.getBoundingClientRect();
+  };
+  const find = (selectors) => {
+    const elements = new Set();
+    const unread = [];
+    for (const selector of [...MARKED, ...selectors]) {
+      try { readiness.everywhere(selector).forEach((each) => elements.add(each)); } catch { unread.push(selector); }
+    }
+    const boxes = Array.from(elements).slice(0, MAX_BOXES).map(boxOf).filter((box) => box.width > 0 && box.height > 0);
+    return { unread, boxes };
+  };
+  const inPage = ({ left, top, right, bottom }) => [
+    left + scrollX, top + scrollY, right + scrollX, bottom + scrollY,
+  ];
   const viewport = () => ({ left: 0, top: 0, right: innerWidth, bottom: innerHeight });
 
   return {
     // In CSS pixels from the page's upper left; `box` is null where nothing is drawn.
-    box() {
+    box(ignored) {
       const union = measure();
       const isEmpty = union.right <= union.left;
+      const { unread, boxes } = find(ignored);
       return {
-        box: isEmpty ? null : [
-          union.left + scrollX, union.top + scrollY, union.right + scrollX, union.bottom + scrollY,
-        ],
+        box: isEmpty ? null : inPage(union),
+        ignored: boxes.map(inPage),
+        unread,
         viewport: [innerWidth, innerHeight],
       };
     },

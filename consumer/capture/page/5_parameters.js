@@ -65,6 +65,10 @@ const parameters = (() => {
     viewport: (value, story) => sized(value, story),
     viewports: (value, story) => (Array.isArray(value)
       ? value.slice(0, MAX_ITEMS).map((each) => sized(each, story)) : scalar(value)),
+    // Lost Pixel writes [{ selector }], Creevey a single one as text.
+    ignoreSelectors: (value) => (Array.isArray(value)
+      ? value.slice(0, MAX_ITEMS).map((each) => scalar(isObject(each) && "selector" in each ? each.selector : each))
+      : scalar(value)),
     modes: (value, story) => (isObject(value)
       ? Object.fromEntries(Object.entries(value).slice(0, MAX_FIELDS).map(([name, each]) => [name, mode(each, story)]))
       : scalar(value)),

@@ -219,6 +219,7 @@ class SnapshotRow(Base):
     height_px: Mapped[int | None] = mapped_column(Integer)
     diff: Mapped[dict[str, Any] | None]  # counts, regions, engine: see snapshots.snapshot.Diff
     mask_key: Mapped[str | None] = mapped_column(ForeignKey("blobs.key"))
+    ignored: Mapped[list[Any]] = mapped_column(server_default=text("'[]'"))  # x, y, width, height
     frames: Mapped[list[str]] = mapped_column(server_default=text("'{}'"))  # of an unstable one
     error: Mapped[dict[str, Any] | None]  # code, message, stack
     warnings: Mapped[list[Any]] = mapped_column(server_default=text("'[]'"))

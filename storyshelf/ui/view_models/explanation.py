@@ -26,6 +26,8 @@ IN_WORDS = {
     "popup": "The story opened a window, which was closed.",
     "unsettled": "The story was not at rest when its picture was taken.",
     "baseline_lost": "The baseline's picture is lost.",
+    "bad_selector": "What is to be ignored is not named as the browser understands it.",
+    "many_ignored": "More is to be ignored than can be.",
     "undeclared_shot": "Its play function asks for a shot that is not declared.",
     "unreadable_file": "A file of stories did not load.",
 }
@@ -156,6 +158,7 @@ def facts_of(snapshot: SnapshotView, shard: ShardView | None) -> Sequence[Fact]:
         ("Picture", size_of(snapshot.width_px, snapshot.height_px)),
         ("Delay", f"{options.delay_ms} ms" if options.delay_ms else ""),
         ("Threshold", f"{options.diff_threshold:g}"),
+        ("Ignored regions", str(len(snapshot.ignored)) if snapshot.ignored else ""),
         *_diff_facts(snapshot.diff),
         ("Environment", snapshot.environment or ""),
         ("Took", "" if snapshot.duration_ms is None else span(snapshot.duration_ms / 1000)),
@@ -166,11 +169,20 @@ def facts_of(snapshot: SnapshotView, shard: ShardView | None) -> Sequence[Fact]:
 
 def _look_facts(look: Look) -> Sequence[tuple[str, str]]:
     """Return what of the mode is not as always."""
-    words = {"time_zone": "Time zone", "color_scheme": "Colour scheme", "motion": "Reduced motion"}
+    words = {
+        "ignored": "Ignored selectors",
+        "time_zone": "Time zone",
+        "color_scheme": "Colour scheme",
+        "motion": "Reduced motion",
+    }
     return [
-        (words.get(name, name.replace("_", " ").capitalize()), str(value))
+        (words.get(name, name.replace("_", " ").capitalize()), _shown(value))
         for name, value in look.to_json().items()
     ]
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def environment_of(facts: Mapping[str, str]) -> Sequence[Fact]:

@@ -1,7 +1,8 @@
 """Pictures as pages show them: in cards, and large with what changed drawn over them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from storyshelf.review.read import SnapshotView
 from storyshelf.ui.words import number_of
@@ -35,7 +36,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A region that changed, in pixels of the new picture."""
+    """A region that changed or is ignored, in pixels of the new picture."""
 
     x: int
     y: int
@@ -45,13 +46,17 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """What is drawn over the new picture: the mask at its offset, regions, and what moves."""
+    """What is drawn over the new picture: the mask at its offset, regions, and what moves.
+
+    `ignored` are regions that were not compared, of the new picture and of the baseline.
+    """
 
     mask_link: str | None
     mask_x: int
     mask_y: int
     regions: Sequence[Box]
     moving: Sequence[Box]
+    ignored: Sequence[Box]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,7 @@ class ViewChoice:
     key: str
 
 
+NO_DIFF: Mapping[str, Any] = {"mask_x": 0, "mask_y": 0, "regions": ()}
 VIEWS = (
     ViewChoice("side", "Side by side", "1"),
     ViewChoice("swipe", "Swipe", "2"),
@@ -145,17 +151,24 @@ def frames_of(slug: str, snapshot: SnapshotView) -> Sequence[Frame]:
 
 def overlay_of(slug: str, snapshot: SnapshotView) -> Overlay | None:
     """Return what is to be drawn over the new picture; None where nothing is."""
-    if snapshot.diff is None:
-        return None
-    if not (snapshot.mask or snapshot.diff["regions"] or snapshot.diff.get("moving")):
+    diff, ignored = snapshot.diff or NO_DIFF, _ignored(snapshot)
+    if not (snapshot.mask or diff["regions"] or diff.get("moving") or ignored):
         return None
     return Overlay(
         mask_link=None if snapshot.mask is None else Links().image(slug, snapshot.mask),
-        mask_x=snapshot.diff["mask_x"],
-        mask_y=snapshot.diff["mask_y"],
-        regions=[Box(*region) for region in snapshot.diff["regions"]],
-        moving=[Box(*place) for place in snapshot.diff.get("moving", ())],
+        mask_x=diff["mask_x"],
+        mask_y=diff["mask_y"],
+        regions=[Box(*region) for region in diff["regions"]],
+        moving=[Box(*place) for place in diff.get("moving", ())],
+        ignored=ignored,
     )
+
+
+def _ignored(snapshot: SnapshotView) -> Sequence[Box]:
+    """Return what was not compared, each region once: that of both pictures."""
+    of_baseline = () if snapshot.baseline is None else snapshot.baseline.ignored
+    regions = dict.fromkeys(map(tuple, (*snapshot.ignored, *of_baseline)))
+    return [Box(*region) for region in regions]
 
 
 def size_of(width_px: int | None, height_px: int | None) -> str:
