@@ -15,7 +15,7 @@ from playwright.async_api import Browser, Error, Playwright, ProxySettings, asyn
 from consumer.browsers import Sandbox
 from storyshelf.errors import StoryshelfError
 
-CAPTURE_PROTOCOL = "1"  # rises when the same story could get another picture from the same browser
+CAPTURE_PROTOCOL = "2"  # rises when the same story could get another picture from the same browser
 START_WITHIN_S = 30  # 0.3 s calm; a machine under full load took 4
 CLOSE_WITHIN_S = 3  # 0.1 s calm; then the driver is stopped, which kills what it started
 DEAD_PROXY = "127.0.0.1:9"  # nothing may pass but what the bypass list names

@@ -183,18 +183,66 @@ async def test_what_moves_is_the_same_in_every_page(opened: Opener, story: str) 
     assert pictures[0].error is None
 
 
-async def test_a_script_that_draws_for_ever_is_stopped_for_the_picture_and_told(
+LOOPS = """
+  root.innerHTML = "<canvas width=90 height=80></canvas>".repeat(4);
+  const pens = Array.from(root.children, (each) => each.getContext("2d"));
+  const draw = (row, at) => {
+    pens[row].clearRect(0, 0, 90, 80);
+    pens[row].fillRect(at % 80, 5, 9, 9);
+    pens[row].fillText(String(at), 5, 40);
+  };
+  let turns = 0;
+  const counted = () => { draw(0, ++turns); requestAnimationFrame(counted); };
+  counted();
+  const told = (now) => { draw(1, now); requestAnimationFrame(told); };
+  requestAnimationFrame(told);
+  const since = performance.now();
+  const asked = () => { draw(2, performance.now() - since); requestAnimationFrame(asked); };
+  requestAnimationFrame(asked);
+  let awaited = 0;
+  (async () => { for (;;) { await new Promise(requestAnimationFrame); draw(3, ++awaited); } })();
+"""
+# As a library that draws in a task of its own, and asks for the next frame there.
+RENDERED = f"""
+  root.innerHTML = `{SQUARE}`;
+  const {{ port1, port2 }} = new MessageChannel();
+  let rendered = 0;
+  port1.onmessage = () => requestAnimationFrame(() => {{
+    root.firstChild.style.marginLeft = `${{++rendered}}px`;
+    port2.postMessage(0);
+  }});
+  port2.postMessage(0);
+"""
+
+
+async def test_a_loop_that_draws_for_ever_is_held_at_the_same_turn_in_every_page(
     opened: Opener,
 ) -> None:
-    turning = LittleStory(
-        f"root.innerHTML = `{SQUARE}`; let at = 0;"
-        "const step = () => { root.firstChild.style.marginLeft = `${++at % 90}px`;"
-        " requestAnimationFrame(step); }; step();"
+    stories = {"loops--four": LittleStory(LOOPS), "loops--rendered": LittleStory(RENDERED)}
+    stage = await opened(LittleStorybook(stories))
+    for story in stories:
+        pages = (Page.SHARED, Page.FRESH, Page.SHARED)
+        shot = [await stage.shoot(story, page=page) for page in pages]
+        assert len({picture.png for picture in shot}) == 1, story
+        assert [(one.level, one.shots, one.warnings) for one in shot] == [(Level.PAIR, 2, ())] * 3
+
+
+async def test_an_animation_by_frames_is_shown_at_its_end_and_one_frame_may_fail(
+    opened: Opener,
+) -> None:
+    body = (
+        f"root.innerHTML = `{SQUARE}`; const since = performance.now();"
+        "requestAnimationFrame(() => { throw new Error('one of them'); });"
+        "const grow = (now) => { const part = Math.min(1, (now - since) / 2500);"
+        " root.firstChild.style.width = `${100 + 100 * part}px`;"
+        " if (part < 1) requestAnimationFrame(grow); }; requestAnimationFrame(grow);"
+        "let waits = 0; const wait = setInterval(() => { waits += performance.now() - since > 40;"
+        " if (waits) { clearInterval(wait); root.firstChild.style.height = '50px'; } }, 10);"
+        "await new Promise((go) => setTimeout(go, 150));"
     )
-    stage = await opened(LittleStorybook({"turning--box": turning}))
-    picture = await stage.shoot("turning--box")
-    assert picture.error is None
-    assert [warning.code for warning in picture.warnings] == [WarningCode.UNSETTLED]
+    stage = await opened(LittleStorybook({"growing--box": LittleStory(body)}))
+    picture = await stage.shoot("growing--box")
+    assert (picture.width_px, picture.height_px, picture.error) == (232, 82, None)
 
 
 HOPS = (

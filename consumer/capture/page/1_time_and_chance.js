@@ -7,60 +7,141 @@ const real = {
   now: performance.now.bind(performance),
   setTimeout: window.setTimeout.bind(window),
   clearTimeout: window.clearTimeout.bind(window),
+  setInterval: window.setInterval.bind(window),
   frame: window.requestAnimationFrame.bind(window),
-  cancelFrame: window.cancelAnimationFrame.bind(window),
   microtask: window.queueMicrotask.bind(window),
 };
+// A moment is what the callback in hand is told of time: how much has passed, in milliseconds, what
+// of it a calendar shows, and how many frames led to it.
+const START = { ms: 0, shownMs: 0, turns: 0 };
+
 const clock = (() => {
-  let offsetMs = 0; // what the callback in hand was promised
+  let moment = null; // none: nothing that was promised a time is running
   let reads = 0;
-  const back = () => { offsetMs = 0; };
+  const back = () => { moment = null; };
+  const waited = () => Math.max(0, ++reads - FROZEN_READS);
   return {
     again() { reads = 0; },
-    now: () => EPOCH_MS + Math.round(offsetMs) + Math.max(0, ++reads - FROZEN_READS),
-    promised: (delayMs) => offsetMs + Math.max(0, Number(delayMs) || 0),
+    moment: () => moment,
+    now: () => EPOCH_MS + Math.round((moment ?? START).shownMs) + waited(),
+    passed: () => (moment ?? frames.last()).ms + waited(),
+    after(delayMs) {
+      const from = moment ?? START;
+      const byMs = Math.max(0, Number(delayMs) || 0);
+      return { ms: from.ms + byMs, shownMs: from.shownMs + byMs, turns: from.turns };
+    },
     // Microtasks that the callback queued (an awaited timeout) still see its time.
-    run(atMs, callback, self, args) {
-      offsetMs = atMs;
+    run(at, callback, self, args) {
+      moment = at;
       try { return callback.apply(self, args); } finally { real.microtask(back); }
     },
   };
 })();
+performance.now = function now() { return clock.passed(); };
 
 window.setTimeout = function setTimeout(handler, delayMs, ...args) {
   if (typeof handler !== "function") return real.setTimeout(handler, delayMs);
-  const atMs = clock.promised(delayMs);
-  return real.setTimeout(() => clock.run(atMs, handler, window, args), delayMs);
+  const at = clock.after(delayMs);
+  return real.setTimeout(() => clock.run(at, handler, window, args), delayMs);
 };
 
-// While a picture is taken, frames are held back, not lost: a library that never gets the frame it
+// What is repeated sees time pass, or what it waits for would not come; a calendar stands still in it,
+// or it would tell how often.
+window.setInterval = function setInterval(handler, delayMs, ...args) {
+  if (typeof handler !== "function") return real.setInterval(handler, delayMs);
+  let at = { ...clock.after(0) };
+  return real.setInterval(() => {
+    at = { ...at, ms: at.ms + Math.max(0, Number(delayMs) || 0) };
+    clock.run(at, handler, window, args);
+  }, delayMs);
+};
+
+// A frame is told the time that a steady screen would have shown it at, counted from what asked for
+// it, whatever the machine does. Once the story is done, what still asks for frames gets them without
+// a screen, as fast as it takes them: an animation that ends comes to its end, and a loop that has
+// none is held after the same number of turns in every page.
+// While a picture is taken frames are held back, not lost: a library that never gets the frame it
 // asked for would ask for none again, in no story after this one.
+const FRAME_MS = 1_000 / 60;
+const MOST_TURNS = 180; // three seconds: longer than entrances are, and no loop looks better after it
+const IDLE_FRAMES = 3; // of the screen, with nothing asked for: what comes then is something new
+const IDLE_TASKS = 5; // of the page: a library may take some from a frame to asking for the next
+
 const frames = (() => {
-  const startedMs = real.now();
-  const held = new Map(); // callbacks by the number that cancels them
-  let run = true;
-  const call = (callback, atMs) => {
-    clock.run(Math.max(0, atMs - startedMs), callback, window, [atMs]);
+  const waiting = new Map(); // callbacks and their moments, by the number that cancels them
+  let numbers = 0;
+  let calls = 0;
+  let runs = true;
+  let isLimited = false; // true: the story is done, and loops have had their turns
+  let last = START;
+  const lasts = new WeakMap(); // by callback: a loop that is not driven by its frames has it still
+
+  const isDue = ({ at }) => runs && !(isLimited && at.turns > MOST_TURNS);
+  const call = (number) => {
+    const { callback, at } = waiting.get(number);
+    waiting.delete(number);
+    last = at;
+    lasts.set(callback, at);
+    calls += 1;
+    try {
+      clock.run(at, callback, window, [at.ms]);
+    } finally {
+      if (!waiting.size) forgetLast(calls, IDLE_FRAMES);
+    }
   };
-  window.requestAnimationFrame = function requestAnimationFrame(callback) {
-    const id = real.frame((atMs) => {
-      if (run) call(callback, atMs); else held.set(id, callback);
-    });
-    return id;
-  };
-  window.cancelAnimationFrame = function cancelAnimationFrame(id) {
-    held.delete(id);
-    real.cancelFrame(id);
-  };
-  const release = (id) => real.frame((atMs) => {
-    const callback = held.get(id);
-    if (callback && held.delete(id)) call(callback, atMs);
+  const forgetLast = (seen, frames) => real.frame(() => {
+    if (calls !== seen || waiting.size) return;
+    if (frames) forgetLast(seen, frames - 1); else last = START;
   });
+  const ask = (number) => real.frame(() => {
+    const one = waiting.get(number);
+    if (one && isDue(one)) call(number);
+  });
+  window.requestAnimationFrame = function requestAnimationFrame(callback) {
+    if (typeof callback !== "function") return real.frame(callback); // which refuses it
+    const from = clock.moment() ?? lasts.get(callback) ?? last;
+    const ms = from.ms + FRAME_MS;
+    waiting.set(++numbers, { callback, at: { ms, shownMs: ms, turns: from.turns + 1 } });
+    ask(numbers);
+    return numbers;
+  };
+  window.cancelAnimationFrame = function cancelAnimationFrame(number) { waiting.delete(number); };
+
+  const tasks = new MessageChannel();
+  const nextTask = () => new Promise((resolve) => {
+    tasks.port1.onmessage = resolve;
+    tasks.port2.postMessage(null);
+  });
+  const due = () => Array.from(waiting.keys()).filter((number) => isDue(waiting.get(number)));
   return {
-    hold() { run = false; },
+    last: () => last,
+    areAsked: () => due().length > 0,
+    // Returns whether all that is due has had its turns in time.
+    async drain(withinMs) {
+      const untilMs = real.now() + withinMs;
+      isLimited = true;
+      for (let idle = 0; runs && idle < IDLE_TASKS;) {
+        if (real.now() > untilMs) return false;
+        const numbers = due();
+        idle = numbers.length ? 0 : idle + 1;
+        for (const number of numbers) {
+          if (!waiting.has(number)) continue; // one before it has cancelled it
+          try { call(number); } catch (error) { reportError(error); }
+        }
+        await nextTask();
+      }
+      last = START; // what is asked for from here on, by another size, is something new
+      return true;
+    },
+    hold() { runs = false; },
     resume() {
-      run = true;
-      for (const id of held.keys()) release(id);
+      runs = true;
+      isLimited = false;
+      last = START;
+      for (const [number, one] of waiting) {
+        one.at = { ms: FRAME_MS, shownMs: FRAME_MS, turns: 1 };
+        ask(number);
+      }
     },
   };
 })();

@@ -87,7 +87,7 @@ const readiness = (() => {
   new PerformanceObserver(stir).observe({ type: "resource" });
   const isAtRest = () => {
     if (observer.takeRecords().length) changedMs = real.now(); // else told at the end of this turn
-    return restedMs > changedMs && document.fonts.status === "loaded";
+    return restedMs > changedMs && document.fonts.status === "loaded" && !frames.areAsked();
   };
 
   const own = {
@@ -110,8 +110,9 @@ const readiness = (() => {
       if (!(await capped(document.fonts.ready, fontsMs))) late.push("font_timeout");
       if (!(await capped(decoded(), imagesMs))) late.push("image_timeout");
       await capped(Promise.all(everywhere("video").map(rewind)), imagesMs);
+      const isDrained = await frames.drain(restMs);
       endAnimations();
-      if (!(await quiet(sinceMs, quietMs, restMs))) late.push("unsettled");
+      if (!(await quiet(sinceMs, quietMs, restMs)) || !isDrained) late.push("unsettled");
       if (!late.length) restedMs = real.now();
       return late;
     },
