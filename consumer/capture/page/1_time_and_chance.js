@@ -64,6 +64,7 @@ window.setInterval = function setInterval(handler, delayMs, ...args) {
 // asked for would ask for none again, in no story after this one.
 const FRAME_MS = 1_000 / 60;
 const MOST_TURNS = 180; // three seconds: longer than entrances are, and no loop looks better after it
+const MOST_WAITS = 3; // turns in a row of a script that only waits for the page to be laid out
 const IDLE_FRAMES = 3; // of the screen, with nothing asked for: what comes then is something new
 const IDLE_TASKS = 5; // of the page: a library may take some from a frame to asking for the next
 
@@ -73,15 +74,19 @@ const frames = (() => {
   let calls = 0;
   let runs = true;
   let isLimited = false; // true: the story is done, and loops have had their turns
-  let last = START;
-  const lasts = new WeakMap(); // by callback: a loop that is not driven by its frames has it still
+  // What asks outside of any frame goes on where a callback of the same text was: a library may make
+  // a new one for each frame, in a task of its own.
+  const lasts = new Map();
+  let last = START; // of a chain that is more than a wait for the next layout
+  const forget = () => { lasts.clear(); last = START; };
+  const text = Function.prototype.toString;
 
   const isDue = ({ at }) => runs && !(isLimited && at.turns > MOST_TURNS);
   const call = (number) => {
     const { callback, at } = waiting.get(number);
     waiting.delete(number);
-    last = at;
-    lasts.set(callback, at);
+    lasts.set(text.call(callback), at);
+    if (at.turns > MOST_WAITS) last = at;
     calls += 1;
     try {
       clock.run(at, callback, window, [at.ms]);
@@ -91,7 +96,7 @@ const frames = (() => {
   };
   const forgetLast = (seen, frames) => real.frame(() => {
     if (calls !== seen || waiting.size) return;
-    if (frames) forgetLast(seen, frames - 1); else last = START;
+    if (frames) forgetLast(seen, frames - 1); else forget();
   });
   const ask = (number) => real.frame(() => {
     const one = waiting.get(number);
@@ -99,7 +104,7 @@ const frames = (() => {
   });
   window.requestAnimationFrame = function requestAnimationFrame(callback) {
     if (typeof callback !== "function") return real.frame(callback); // which refuses it
-    const from = clock.moment() ?? lasts.get(callback) ?? last;
+    const from = clock.moment() ?? lasts.get(text.call(callback)) ?? START;
     const ms = from.ms + FRAME_MS;
     waiting.set(++numbers, { callback, at: { ms, shownMs: ms, turns: from.turns + 1 } });
     ask(numbers);
@@ -130,14 +135,14 @@ const frames = (() => {
         }
         await nextTask();
       }
-      last = START; // what is asked for from here on, by another size, is something new
+      forget(); // what is asked for from here on, by another size, is something new
       return true;
     },
     hold() { runs = false; },
     resume() {
       runs = true;
       isLimited = false;
-      last = START;
+      forget();
       for (const [number, one] of waiting) {
         one.at = { ms: FRAME_MS, shownMs: FRAME_MS, turns: 1 };
         ask(number);
