@@ -32,6 +32,7 @@ from consumer.messages import (
 )
 from consumer.pulse import Pulse
 from consumer.requests import Bundle, CaptureRequest, Limits, Pending, RequestFailedError
+from consumer.wear import Wear
 from storyshelf.clock import Clock
 from storyshelf.ids import ProjectId, StoryId
 
@@ -61,6 +62,7 @@ class Child:
         self._clock = clock
         self._limits = limits
         self._pulse = Pulse(limits.silent_looks, clock.monotonic())
+        self._wear = Wear(limits.worn_bytes)
         self._pending: dict[int, Pending] = {}
         self._ids = count(1)
         self._ready = asyncio.Event()
@@ -82,7 +84,8 @@ class Child:
     @property
     def is_usable(self) -> bool:
         """Whether another request may be made of it: idle, and not worn out."""
-        return self.is_idle and self.stories < self._limits.stories_per_child
+        is_used_up = self.stories >= self._limits.stories_per_child
+        return self.is_idle and not is_used_up and not self._wear.is_worn
 
     @property
     def is_idle(self) -> bool:
@@ -203,6 +206,8 @@ class Child:
                 used = await asyncio.to_thread(self._process.used_bytes)
             except RuntimeError:  # no thread is to be had where a story forks without end
                 continue
+            if self._wear.note(used, self.stories):
+                log.info("child.worn", pid=self.pid, used_mb=used >> 20, stories=self.stories)
             if used > ceiling:
                 detail = f"{used >> 20} MiB in use, over the ceiling of {ceiling >> 20} MiB"
                 self.condemn(Cause(Death.OUT_OF_MEMORY, detail))

@@ -28,6 +28,7 @@ from storyshelf.snapshots.steadiness import Level
 
 LEAST_MEMORY_BYTES = 2 << 30  # a browser, its largest pages and two large pictures to compare
 MEMORY_SHARE = 0.75  # of the machine, for all children together
+WORN_BYTES = 1_500 << 20  # a large Storybook takes 600 MiB; what is kept beyond this is never used
 MAX_STAGES = 200  # of one request: each may renew a lease, so they must not go on for ever
 
 Reply = Opened | StoriesRead | Captured | Compared
@@ -57,6 +58,7 @@ class Limits:
     rest_s: float = 2.0  # for what a dead child wrote last
     stories_per_child: int = 500  # a browser's memory creeps
     memory_bytes: int | None = None
+    worn_bytes: int = WORN_BYTES
     memory_every_s: float = 2.0
     look_every_s: float = BEAT_EVERY_S  # whether the child has said anything since the last look
     silent_looks: int = SILENT_LOOKS  # in a row, and it is taken for hung

@@ -174,6 +174,20 @@ async def test_a_child_that_uses_too_much_memory_is_killed(
     assert "ceiling of 150 MiB" in shooting.result().detail
 
 
+async def test_a_child_that_keeps_much_memory_is_replaced_between_two_stories(
+    isolation: Isolation,
+) -> None:
+    clock, limits = FakeClock(), replace(LIMITS, slots=1, memory_bytes=8 << 30, worn_bytes=1)
+    async with a_supervisor(isolation, clock, limits) as supervisor:
+        async with supervisor.child(ADAS) as worn:
+            while worn.is_usable:
+                await worn.capture(a_capture("is-well"), lambda: None)
+                await clock.advance(limits.memory_every_s)
+        assert worn.stories > 1
+        async with supervisor.child(ADAS) as fresh:
+            assert fresh.pid != worn.pid
+
+
 @pytest.mark.parametrize(
     ("start", "detail"),
     [("will-not-start", "no such browser"), ("has-no-browser", "no browser here")],

@@ -31,7 +31,7 @@ pytestmark = [
 SEED = secrets.randbelow(10**6)  # part of what a failure says: an order can be had again
 MARKED = 50  # stories that get a pixel of another colour
 COVERING = "overlays"  # a modal window lies above everything, the pixel too
-# By default a pixel beside an edge may be taken for the edge's own: that is the comparison's matter.
+# By default a pixel beside an edge may pass for the edge's own: that is the comparison's matter.
 STRICT = Options(include_aa=True)
 # What moves, or is drawn by chance, unless it is held still.
 RESTLESS = [story for story in AT_REST if story.startswith(("hazards-motion", "hazards-chance"))]
