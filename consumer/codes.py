@@ -46,6 +46,7 @@ class WarningCode(StrEnum):
     DIALOG = "dialog"
     POPUP = "popup"
     UNSETTLED = "unsettled"
+    WAIT_TIMEOUT = "wait_timeout"
     UNDECLARED_SHOT = "undeclared_shot"
     BAD_SELECTOR = "bad_selector"
     MANY_IGNORED = "many_ignored"

@@ -19,6 +19,7 @@ class Measured:
     edges: Edges | None
     viewport_width_px: int
     viewport_height_px: int
+    page: tuple[float, float] = (0, 0)  # width and height of all that can be scrolled to
     ignored: tuple[Edges, ...] = ()  # what is not compared
     unread: tuple[str, ...] = ()  # selectors that the browser does not understand
 
@@ -44,17 +45,24 @@ class Frame:
         return self.x + self.width
 
 
-def frame_of(measured: Measured, scale: float) -> Frame:
-    """Return the frame; an empty page is shown as its viewport."""
+def frame_of(measured: Measured, scale: float, margin_px: int = MARGIN_PX) -> Frame:
+    """Return the frame around the content; an empty page is shown as its viewport."""
     if measured.edges is None:
         return Frame(0, 0, measured.viewport_width_px, measured.viewport_height_px)
     left, top, right, bottom = measured.edges
-    x, y = max(0, math.floor(left) - MARGIN_PX), max(0, math.floor(top) - MARGIN_PX)
-    width = math.ceil(right) + _margin(right, measured.viewport_width_px) - x
+    x, y = max(0, math.floor(left) - margin_px), max(0, math.floor(top) - margin_px)
+    width = math.ceil(right) + _margin(right, measured.viewport_width_px, margin_px) - x
     beyond = bottom > measured.viewport_height_px  # the page goes on below; to the right it may not
-    margin = MARGIN_PX if beyond else _margin(bottom, measured.viewport_height_px)
+    margin = margin_px if beyond else _margin(bottom, measured.viewport_height_px, margin_px)
     height = math.ceil(bottom) + margin - y
     return _capped(Frame(x, y, max(1, width), max(1, height)), scale)
+
+
+def frame_of_page(measured: Measured, scale: float) -> Frame:
+    """Return the frame of the window and of all that can be scrolled to."""
+    width = max(measured.viewport_width_px, math.ceil(measured.page[0]))
+    height = max(measured.viewport_height_px, math.ceil(measured.page[1]))
+    return _capped(Frame(0, 0, width, height), scale)
 
 
 def frame_of_viewport(measured: Measured, scale: float) -> Frame:
@@ -80,9 +88,9 @@ def _span(begin: float, end: float, limit: int) -> tuple[int, int]:
     return first, max(0, min(math.ceil(end), limit) - first)
 
 
-def _margin(edge: float, viewport_px: int) -> int:
+def _margin(edge: float, viewport_px: int, margin_px: int) -> int:
     """No margin beside what ends at the viewport's edge: there is no page to show there."""
-    return max(0, min(MARGIN_PX, viewport_px - math.ceil(edge)))
+    return max(0, min(margin_px, viewport_px - math.ceil(edge)))
 
 
 def _capped(frame: Frame, scale: float) -> Frame:

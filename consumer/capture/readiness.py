@@ -5,12 +5,21 @@ What has come to rest is not waited for again until something moves it: while St
 animations that are over already, the page script brings the story to rest (its `ahead`).
 """
 
+from consumer.capture import beforehand
 from consumer.capture.deadline import CALL_S, Budget, CallDeadlineError
-from consumer.capture.framing import Edges, Frame, Measured, frame_of, frame_of_viewport
+from consumer.capture.framing import (
+    MARGIN_PX,
+    Edges,
+    Frame,
+    Measured,
+    frame_of,
+    frame_of_page,
+    frame_of_viewport,
+)
 from consumer.capture.sitting import Sitting
 from consumer.capture.verdict import judge_late
 from consumer.messages import MAX_IGNORED, MAX_SIDE_PX, StoryError, WarningCode
-from storyshelf.bundle.look import Crop
+from storyshelf.bundle.look import USUAL, Crop
 
 RENDER_S = 20.0  # until Storybook calls the story done
 EVIDENCE_S = 5.0  # kept of the time, for the picture of a story that did not end
@@ -46,6 +55,7 @@ async def wait_for_end(sitting: Sitting) -> StoryError | None:
 
 async def settle(sitting: Sitting) -> None:
     """Bring the page to rest, wait the story's own delay, and make room for all of it."""
+    await beforehand.prepare(sitting)
     await rest(sitting)
     delay_s = sitting.order.delay_ms / 1_000
     if delay_s:
@@ -98,16 +108,23 @@ async def frame(sitting: Sitting) -> tuple[Measured, Frame]:
     measured = read_measured(raw, sitting)
     match sitting.order.look.crop:
         case Crop.CONTENT:
-            return measured, frame_of(measured, sitting.order.scale)
+            return measured, frame_of(measured, sitting.order.scale, _margin_px(sitting))
+        case Crop.PAGE:
+            return measured, frame_of_page(measured, sitting.order.scale)
         case Crop.VIEWPORT:
             return measured, frame_of_viewport(measured, sitting.order.scale)
+
+
+def _margin_px(sitting: Sitting) -> int:
+    wished = sitting.order.look.padding_px
+    return MARGIN_PX if wished == USUAL else wished
 
 
 def read_measured(raw: object, sitting: Sitting) -> Measured:
     """Read the page's measures; what is no box on a page counts as none."""
     width_px, height_px = sitting.order.viewport_width_px, sitting.order.viewport_height_px
     fields = raw if isinstance(raw, dict) else {}
-    viewport = _numbers(fields.get("viewport"), 2)
+    viewport, page = _numbers(fields.get("viewport"), 2), _numbers(fields.get("page"), 2)
     if viewport is not None and 0 < viewport[1] <= MAX_SIDE_PX:
         height_px = int(viewport[1])
     unread = fields.get("unread")
@@ -116,6 +133,7 @@ def read_measured(raw: object, sitting: Sitting) -> Measured:
         viewport_width_px=width_px,
         viewport_height_px=height_px,
         ignored=_boxes(fields.get("ignored")),
+        page=(0, 0) if page is None else (page[0], page[1]),
         unread=tuple(map(str, unread)) if isinstance(unread, list) else (),
     )
 

@@ -11,7 +11,15 @@ from consumer.capture.deadline import CALL_S, Budget
 from consumer.capture.page_watch import PageWatch
 from consumer.capture.verdict import Report, read_report
 from consumer.examined import Examination
-from storyshelf.bundle.look import ALWAYS, ColorScheme, ForcedColors, Look, Media, Motion
+from storyshelf.bundle.look import (
+    ALWAYS,
+    Animations,
+    ColorScheme,
+    ForcedColors,
+    Look,
+    Media,
+    Motion,
+)
 from storyshelf.ids import BlobKey, StoryId
 from storyshelf.snapshots.steadiness import Level
 
@@ -146,12 +154,19 @@ class StoryPage:
     async def show(self, order: Order, budget: Budget) -> None:
         """Load the preview with this story; returns when the document has begun.
 
-        The look's globals, args and shot travel in the address, where the page script finds them
+        What of the look the page script has to know travels in the address, where it finds it
         before there is a preview; Storybook's own `globals=` and `args=` take few kinds of values.
         """
         look = order.look
         shot = json.dumps(look.shot) if look.shot else ""
-        asked = {"globals": look.globals, "args": look.args, "shot": shot}
+        animations = "" if look.animations is Animations.END else look.animations.value
+        asked = {
+            "globals": look.globals,
+            "args": look.args,
+            "shot": shot,
+            "time": look.time,
+            "animations": animations,
+        }
         wishes = "".join(f"&{WISH}{name}={quote(said)}" for name, said in asked.items() if said)
         self._shows, self.cast = order, []
         await self._go(f"?id={quote(order.story_id)}&viewMode=story{wishes}", budget)

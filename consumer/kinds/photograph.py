@@ -56,6 +56,7 @@ from storyshelf.ids import BlobKey, EnvironmentId, StoryId
 from storyshelf.queue.job_kind import Work
 from storyshelf.snapshots.snapshot import (
     CaptureError,
+    CaptureOptions,
     ConsoleLine,
     Notice,
     Picture,
@@ -245,7 +246,7 @@ class Photographer:
         head: Shot,
         options: CompareOptions | None = None,
     ) -> Compared:
-        usual = _options(commission.snapshot.options.diff_threshold)
+        usual = _options(commission.snapshot.options)
         asked = replace(options or usual, ignored=tuple(commission.ignored))
         with commission.watch.step("compare"):
             compared = await commission.child.compare(asked, base, head.captured.png)
@@ -360,8 +361,13 @@ def crashed(
     )
 
 
-def _options(threshold: float) -> CompareOptions:
-    return replace(EVERY_PIXEL, threshold=threshold, include_aa=False, faint=Faint.COUNTS)
+def _options(asked: CaptureOptions) -> CompareOptions:
+    return replace(
+        EVERY_PIXEL,
+        threshold=asked.diff_threshold,
+        include_aa=asked.includes_edges,
+        faint=Faint.COUNTS,
+    )
 
 
 def _laid_on_its_story(

@@ -190,6 +190,7 @@ def _capture_options(wished: StoryParameters, project: ProjectOptions) -> Captur
     return CaptureOptions(
         delay_ms=wished.delay_ms,
         diff_threshold=project.diff_threshold if threshold is None else threshold,
+        includes_edges=wished.includes_edges,
         accessibility=wished.accessibility.at(project.accessibility),
         checks=wished.accessibility.checks,
     )

@@ -13,6 +13,9 @@ DEFAULT_TIME_ZONE = "UTC"
 MAX_NAME = 60  # characters of a locale, a time zone or a shot's name
 MAX_SELECTORS = 30
 MAX_SELECTOR = 199  # characters; the page cuts what is longer
+MAX_PADDING_PX = 200
+USUAL = -1  # of a padding: what the project says, or else the usual one
+REAL_TIME = "real"
 MAX_VALUES = 3_000  # characters of globals or args, as JSON: both fit in an address, escaped
 
 
@@ -49,6 +52,14 @@ class Crop(StrEnum):
 
     CONTENT = "content"  # its box, with a margin
     VIEWPORT = "viewport"  # the window, whatever is in it
+    PAGE = "page"  # the window, and all of the page below and beside it
+
+
+class Animations(StrEnum):
+    """Where animations stand still."""
+
+    END = "end"
+    START = "start"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -69,26 +80,40 @@ class Look:
     globals: str = ""
     args: str = ""
     ignored: tuple[str, ...] = ()  # selectors of what is not compared, besides the usual marks
+    padding_px: int = USUAL
+    time: str = ""  # REAL_TIME, or milliseconds since 1970; none: the instant of all stories
+    animations: Animations = Animations.END
+    scrolls: bool = False  # once through the page before its picture is taken
+    wait_for: str = ""  # a selector of what has to be visible before
     shot: str = ""  # that the play function is to reach; none: its end
 
     def __post_init__(self) -> None:
         """Hold the bounds, whoever made it."""
-        if max(len(self.locale), len(self.time_zone), len(self.shot)) > MAX_NAME:
-            msg = f"a locale, a time zone or a shot has more than {MAX_NAME} characters"
+        if max(map(len, (self.locale, self.time_zone, self.shot, self.time))) > MAX_NAME:
+            msg = f"a locale, time zone, shot or time has more than {MAX_NAME} characters"
             raise ValueError(msg)
         if max(len(self.globals), len(self.args)) > MAX_VALUES:
             msg = f"globals or args have more than {MAX_VALUES} characters"
             raise ValueError(msg)
-        if (
-            len(self.ignored) > MAX_SELECTORS
-            or max(map(len, self.ignored), default=0) > MAX_SELECTOR
-        ):
+        longest = max(map(len, (self.wait_for, *self.ignored)))
+        if len(self.ignored) > MAX_SELECTORS or longest > MAX_SELECTOR:
             msg = f"there are more than {MAX_SELECTORS} selectors, or one is too long"
+            raise ValueError(msg)
+        if not USUAL <= self.padding_px <= MAX_PADDING_PX:
+            msg = f"a padding is not within {MAX_PADDING_PX} px"
             raise ValueError(msg)
 
     def is_drawn_like(self, other: "Look") -> bool:
         """Tell whether a page looks the same in both, whatever of it is shown and compared."""
-        return replace(self, crop=other.crop, ignored=other.ignored) == other
+        as_other = replace(
+            self,
+            crop=other.crop,
+            ignored=other.ignored,
+            padding_px=other.padding_px,
+            scrolls=other.scrolls,
+            wait_for=other.wait_for,
+        )
+        return as_other == other
 
     def to_json(self) -> dict[str, Any]:
         """Return what is not as always."""
@@ -105,6 +130,9 @@ class Look:
             "media": Media,
             "crop": Crop,
             "ignored": tuple,
+            "padding_px": int,
+            "animations": Animations,
+            "scrolls": bool,
         }
         return cls(**{name: kinds.get(name, str)(value) for name, value in stored.items()})
 

@@ -8,14 +8,18 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 from zoneinfo import available_timezones
 
 from storyshelf.bundle.look import (
+    MAX_PADDING_PX,
     MAX_SELECTOR,
     MAX_SELECTORS,
     MAX_VALUES,
+    REAL_TIME,
+    Animations,
     ColorScheme,
     Crop,
     ForcedColors,
@@ -31,7 +35,8 @@ MAX_NAME = 60  # characters; it is part of a snapshot's key
 OF_CHROMATIC = frozenset({"viewport", "disable", "forcedColors", "prefersReducedMotion"})
 OF_OURS = OF_CHROMATIC | {
     "colorScheme", "media", "locale", "timeZone", "scale", "cropToViewport", "globals", "args",
-    "ignoreSelectors",
+    "ignoreSelectors", "fullPage", "padding", "freezeTime", "waitFor", "scrollThrough",
+    "pauseAnimationAtEnd",
 }  # fmt: skip
 
 _LOCALE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}")
@@ -88,10 +93,16 @@ def read_look(reader: Reader, values: Values, look: Look) -> Look:
         "media": reader.choice(values, "media", Media),
         "locale": _locale(reader, values),
         "time_zone": _time_zone(reader, values),
+        "crop": _crop(reader, values),
+        "padding_px": reader.number_within(values, "padding", MAX_PADDING_PX),
+        "time": _time(reader, values),
+        "wait_for": _selector(reader, values),
     }
-    if "cropToViewport" in values:
-        is_cropped = reader.flag(values, "cropToViewport")
-        changes["crop"] = Crop.VIEWPORT if is_cropped else Crop.CONTENT
+    if "pauseAnimationAtEnd" in values:
+        is_at_end = reader.flag(values, "pauseAnimationAtEnd")
+        changes["animations"] = Animations.END if is_at_end else Animations.START
+    if "scrollThrough" in values:
+        changes["scrolls"] = reader.flag(values, "scrollThrough")
     if "ignoreSelectors" in values:
         changes["ignored"] = reader.texts(values, "ignoreSelectors", MAX_SELECTORS, MAX_SELECTOR)
     return replace(look, **{name: value for name, value in changes.items() if value is not None})
@@ -173,6 +184,39 @@ def _written(values: Values) -> str | None:
     except (TypeError, ValueError):
         return None
     return written if len(written) <= MAX_VALUES else None
+
+
+def _crop(reader: Reader, values: Values) -> Crop | None:
+    """Read two keys, of which the narrower one holds; a mode's `false` takes its story's back."""
+    if "cropToViewport" not in values and "fullPage" not in values:
+        return None
+    if reader.flag(values, "cropToViewport"):
+        return Crop.VIEWPORT
+    return Crop.PAGE if reader.flag(values, "fullPage") else Crop.CONTENT
+
+
+def _time(reader: Reader, values: Values) -> str | None:
+    wish = values.get("freezeTime")
+    if wish is None or wish is True:
+        return None if wish is None else ""
+    if wish is False:
+        return REAL_TIME
+    try:
+        instant = datetime.fromisoformat(str(wish))
+    except ValueError:
+        text = "is neither true, false nor an instant such as 2024-05-15T12:00:00Z, ignored"
+        reader.warn("freezeTime", wish, text)
+        return None
+    known = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+    return str(round(known.timestamp() * 1_000))
+
+
+def _selector(reader: Reader, values: Values) -> str | None:
+    wish = values.get("waitFor")
+    if wish is None or (isinstance(wish, str) and 0 < len(wish) <= MAX_SELECTOR):
+        return wish
+    reader.warn("waitFor", wish, f"is no selector of 1 to {MAX_SELECTOR} characters, ignored")
+    return None
 
 
 def _locale(reader: Reader, values: Values) -> str | None:

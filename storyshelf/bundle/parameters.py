@@ -42,9 +42,6 @@ __all__ = [
 ]
 
 MAX_REASON = 200  # characters of why a story is skipped
-NOT_FOLLOWED = {
-    "pauseAnimationAtEnd": "is not followed: animations are always shown at their end",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +52,7 @@ class StoryParameters:
     delay_ms: int = 0
     viewports: tuple[Viewport, ...] = ()
     diff_threshold: float | None = None
+    includes_edges: bool = False  # counts what is else forgiven as anti-aliasing
     skip_reason: str = ""  # in the author's words
     viewport: Viewport | None = None  # the one it is made for
     modes: tuple[Mode, ...] = ()
@@ -99,6 +97,7 @@ def parse_parameters(storyshelf: object, chromatic: object) -> ReadParameters:
         delay_ms=reader.delay_ms(values, "delay"),
         viewports=reader.viewports(values, "viewports"),
         diff_threshold=reader.threshold(values, "diffThreshold"),
+        includes_edges=reader.flag(values, "diffIncludeAntiAliasing"),
         skip_reason=skip_reason,
         viewport=_own_viewport(reader, ours, others),
         modes=modes,
@@ -107,7 +106,6 @@ def parse_parameters(storyshelf: object, chromatic: object) -> ReadParameters:
         shots=read_shots(reader, values, [mode.name for mode in modes]),
         accessibility=read_wish(reader, ours.get("accessibility"), others.get("accessibility")),
     )
-    _warn_of_what_is_not_followed(reader, values)
     if parameters.modes and parameters.viewports:
         reader.warn("viewports", values["viewports"], "is ignored beside modes, which name theirs")
     return ReadParameters(parameters, tuple(reader.warnings))
@@ -183,9 +181,3 @@ def _own_viewport(reader: Reader, ours: Values, others: Values) -> Viewport | No
         return reader.viewport("viewport", ours["viewport"])
     read = read_viewport(others.get("viewport"))
     return None if isinstance(read, NoViewport) else read
-
-
-def _warn_of_what_is_not_followed(reader: Reader, values: Values) -> None:
-    if values.get("pauseAnimationAtEnd") is False:
-        problem = NOT_FOLLOWED["pauseAnimationAtEnd"]
-        reader.warn("pauseAnimationAtEnd", False, problem, "unsupported_parameter")  # noqa: FBT003  # the value that is told of

@@ -80,6 +80,16 @@ class Reader:
             return None
         return number
 
+    def number_within(self, values: Values, key: str, most: int) -> int | None:
+        """Read a whole number of pixels from 0 to the limit."""
+        if key not in values:
+            return None
+        number = finite(values[key])
+        if number is None or not (0 <= number <= most and number.is_integer()):
+            self.warn(key, values[key], f"is not a whole number from 0 to {most}, ignored")
+            return None
+        return int(number)
+
     def choice(self, values: Values, key: str, kind: type[Choice]) -> Choice | None:
         """Read one of an enum's words."""
         if key not in values:

@@ -60,6 +60,7 @@ class CaptureOptions:
     viewport: Viewport = field(default_factory=Viewport)
     delay_ms: int = 0
     diff_threshold: float = 0.1
+    includes_edges: bool = False
     look: Look = ALWAYS
     accessibility: Accessibility = Accessibility.ADDON
     checks: str = ""  # of its accessibility: what to look for, see `bundle.accessibility`
@@ -76,6 +77,7 @@ class CaptureOptions:
             viewport=Viewport(**stored["viewport"]),
             delay_ms=stored["delay_ms"],
             diff_threshold=stored["diff_threshold"],
+            includes_edges=stored.get("includes_edges", False),
             look=Look.parse(stored.get("look", {})),
             accessibility=Accessibility(stored.get("accessibility", Accessibility.OFF)),
             checks=stored.get("checks", ""),

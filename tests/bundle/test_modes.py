@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from storyshelf.bundle.look import ALWAYS, ColorScheme, Crop, ForcedColors, Look, Media, Motion
+from storyshelf.bundle.look import (
+    ALWAYS,
+    Animations,
+    ColorScheme,
+    Crop,
+    ForcedColors,
+    Look,
+    Media,
+    Motion,
+)
 from storyshelf.bundle.modes import MAX_MODES, stacked
 from storyshelf.bundle.parameters import ShotMode, Viewport, modes_of, parse_parameters
 
@@ -249,10 +258,46 @@ def test_selectors_that_cannot_be_followed_are_told(
     assert (modes["default"].look.ignored, len(texts)) == (selectors, 1)
 
 
-@pytest.mark.parametrize("wish", [{"pauseAnimationAtEnd": False}])
-def test_what_is_not_followed_says_so(wish: Mapping[str, object]) -> None:
-    codes = [warning.code for warning in parse_parameters(None, wish).warnings]
-    assert codes == ["unsupported_parameter"]
+@pytest.mark.parametrize(
+    ("wish", "look"),
+    [
+        ({"pauseAnimationAtEnd": False}, Look(animations=Animations.START)),
+        ({"fullPage": True}, Look(crop=Crop.PAGE)),
+        ({"fullPage": True, "cropToViewport": True}, Look(crop=Crop.VIEWPORT)),
+        ({"padding": 0}, Look(padding_px=0)),
+        ({"scrollThrough": True}, Look(scrolls=True)),
+        ({"waitFor": "#map .tile"}, Look(wait_for="#map .tile")),
+        ({"freezeTime": False}, Look(time="real")),
+        ({"freezeTime": "2031-02-03T04:05:06Z"}, Look(time="1927857906000")),
+        ({"freezeTime": "2031-02-03"}, Look(time="1927843200000")),
+    ],
+)
+def test_a_wish_is_a_storys_or_a_modes(wish: Mapping[str, object], look: Look) -> None:
+    usual = {"pauseAnimationAtEnd": True, "fullPage": False, "scrollThrough": False}
+    modes = shot({"modes": {"a": wish, "b": {}, "c": usual | {"freezeTime": True}}})
+    assert (modes["a"].look, modes["b"].look, modes["c"].look) == (look, ALWAYS, ALWAYS)
+    assert shot(wish)["default"].look == look
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"padding": 201},
+        {"padding": -1},
+        {"padding": 1.5},
+        {"padding": "wide"},
+        {"freezeTime": "noon"},
+        {"freezeTime": 7},
+        {"waitFor": ""},
+        {"waitFor": 7},
+        {"waitFor": "x" * 200},
+        {"scrollThrough": "yes"},
+        {"fullPage": 1},
+    ],
+)
+def test_a_wish_that_cannot_be_followed_is_told(wish: Mapping[str, object]) -> None:
+    modes, texts = warned(wish)
+    assert (modes["default"].look, len(texts)) == (ALWAYS, 1)
 
 
 def test_what_means_nothing_new_is_followed_in_silence() -> None:

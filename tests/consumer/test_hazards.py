@@ -12,6 +12,7 @@ from consumer.bundle_server import BundleServer
 from consumer.capture.browser import LaunchedBrowser
 from consumer.capture.sitting import Picture
 from consumer.messages import Page, WarningCode
+from storyshelf.bundle.look import ALWAYS, Animations, Look
 from storyshelf.diff.png import decode
 from tests.consumer.conftest import ORDER, BuiltStorybook, Set, opener_on
 from tests.storybook_builds import build_hazards
@@ -25,7 +26,6 @@ pytestmark = [
 
 NOT_YET = {
     "quiet of the network counted",
-    "pauseAnimationAtEnd",
     "reloads absorbed",
 }  # what rows need and we have not
 CUT_PX = 16_384  # higher pages are shown up to here, with a warning
@@ -34,6 +34,7 @@ DELAY_MS = 200  # of the stories that ask for one
 ENDLESS = {"page_unresponsive", "play_timeout", "render_timeout"}
 SHORT_MS = 14_000  # for stories that use up whatever they get
 LONG_MS = 60_000
+AT_START = Look(animations=Animations.START)  # of the story that asks for it
 OURS = frozenset(code.value for code in WarningCode)
 ROWS = {
     story_id: row
@@ -76,7 +77,10 @@ async def first_shot(hazards: Set, taken: dict[str, Picture], story_id: str) -> 
 async def shot(hazards: Set, story_id: str, page: Page = Page.SHARED) -> Picture:
     delay_ms = DELAY_MS if "delay" in story_id else 0
     limit_ms = SHORT_MS if ROWS[story_id].code in ENDLESS else LONG_MS
-    order = replace(ORDER, viewport_width_px=1280, viewport_height_px=720, delay_ms=delay_ms)
+    look = AT_START if ROWS[story_id].needs == "pauseAnimationAtEnd" else ALWAYS
+    order = replace(
+        ORDER, viewport_width_px=1280, viewport_height_px=720, delay_ms=delay_ms, look=look
+    )
     return await hazards.shoot(story_id, order=order, page=page, timeout_ms=limit_ms)
 
 

@@ -1,5 +1,8 @@
 // Time stands still and chance repeats, in every frame, before any script of the page runs.
-const EPOCH_MS = Date.UTC(2024, 4, 15, 12, 0, 0); // a Wednesday at noon: far from every boundary
+const isRealTime = wished.time === "real";
+const EPOCH_MS = wished.time === null || isRealTime
+  ? Date.UTC(2024, 4, 15, 12, 0, 0) // a Wednesday at noon: far from every boundary
+  : Number(wished.time);
 const FROZEN_READS = 10_000; // a loop that waits for time to pass reads more often than any page draws
 const SEED = 0x5f3759df;
 
@@ -18,13 +21,14 @@ const START = { ms: 0, shownMs: 0, turns: 0 };
 const clock = (() => {
   let moment = null; // none: nothing that was promised a time is running
   let reads = 0;
+  const realNow = Date.now.bind(Date);
   const back = () => { moment = null; };
   const waited = () => Math.max(0, ++reads - FROZEN_READS);
   return {
     again() { reads = 0; },
     moment: () => moment,
-    now: () => EPOCH_MS + Math.round((moment ?? START).shownMs) + waited(),
-    passed: () => (moment ?? frames.last()).ms + waited(),
+    now: () => (isRealTime ? realNow() : EPOCH_MS + Math.round((moment ?? START).shownMs) + waited()),
+    passed: () => (isRealTime ? real.now() : (moment ?? frames.last()).ms + waited()),
     after(delayMs) {
       const from = moment ?? START;
       const byMs = Math.max(0, Number(delayMs) || 0);

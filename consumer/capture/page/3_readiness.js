@@ -1,13 +1,23 @@
 // Brings the page to rest: late resources in, animations over, nothing scheduled for the next frame.
+const ANIMATIONS = wished.isAtStart ? "animation-play-state: paused !important;" : `
+  animation-duration: 1ms !important;
+  animation-iteration-count: 1 !important;`;
+// Marks by which an author leaves elements out of every picture, ours and those of other tools.
+const LEFT_OUT = `
+[data-storyshelf="remove"], [data-visual-test="removed"] { display: none !important; }
+[data-storyshelf="transparent"], [data-visual-test="transparent"], [data-happo-hide] { opacity: 0 !important; }
+[data-storyshelf="mask"], [data-visual-test="blackout"] {
+  background: black !important;
+  filter: brightness(0) !important;
+}`;
 const FREEZE = `*, *::before, *::after, *::backdrop {
   animation-delay: 0s !important;
-  animation-duration: 1ms !important;
-  animation-iteration-count: 1 !important;
+  ${ANIMATIONS}
   transition-delay: 0s !important;
   transition-duration: 1ms !important;
   caret-color: transparent !important;
   scroll-behavior: auto !important;
-}`;
+}${LEFT_OUT}`;
 
 const AHEAD_MS = 50; // at most of each wait, out of 100
 
@@ -46,6 +56,13 @@ const readiness = (() => {
 
   const endAnimation = (animation) => {
     if (animation.timeline !== document.timeline) return; // driven by scrolling: at rest by itself
+    if (wished.isAtStart && !(animation instanceof CSSTransition)) {
+      attempt(() => {
+        animation.pause();
+        animation.currentTime = Math.max(0, animation.effect?.getTiming().delay ?? 0);
+      });
+      return;
+    }
     const isEndless = animation.effect?.getComputedTiming().endTime === Infinity;
     attempt(() => (isEndless ? animation.cancel() : animation.finish()));
   };

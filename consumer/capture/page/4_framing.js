@@ -113,6 +113,7 @@ const framing = (() => {
         ignored: boxes.map(inPage),
         unread,
         viewport: [innerWidth, innerHeight],
+        page: [document.documentElement.scrollWidth, document.documentElement.scrollHeight],
       };
     },
     // Resolves when the page has laid itself out in a viewport of that height.

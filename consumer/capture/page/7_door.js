@@ -4,5 +4,5 @@ if (window === window.top) {
   try { localStorage.clear(); sessionStorage.clear(); } catch { /* about:blank has none */ }
 }
 Object.defineProperty(window, "__storyshelf__", {
-  value: Object.freeze({ story, readiness, framing, parameters, accessibility }),
+  value: Object.freeze({ story, readiness, framing, parameters, accessibility, beforehand }),
 });
