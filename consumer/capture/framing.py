@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 
 from consumer.messages import MAX_IGNORED, MAX_SIDE_PX, Box
+from storyshelf.bundle.look import USUAL_PADDING_PX
 
-MARGIN_PX = 16  # shows shadows and outlines, and that nothing was cut
 MAX_PIXELS = 25_000_000  # 100 MB decoded; two of them and their mask fit in a consumer's budget
 
 
@@ -45,7 +45,7 @@ class Frame:
         return self.x + self.width
 
 
-def frame_of(measured: Measured, scale: float, margin_px: int = MARGIN_PX) -> Frame:
+def frame_of(measured: Measured, scale: float, margin_px: int = USUAL_PADDING_PX) -> Frame:
     """Return the frame around the content; an empty page is shown as its viewport."""
     if measured.edges is None:
         return Frame(0, 0, measured.viewport_width_px, measured.viewport_height_px)

@@ -8,7 +8,6 @@ animations that are over already, the page script brings the story to rest (its 
 from consumer.capture import beforehand
 from consumer.capture.deadline import CALL_S, Budget, CallDeadlineError
 from consumer.capture.framing import (
-    MARGIN_PX,
     Edges,
     Frame,
     Measured,
@@ -19,7 +18,7 @@ from consumer.capture.framing import (
 from consumer.capture.sitting import Sitting
 from consumer.capture.verdict import judge_late
 from consumer.messages import MAX_IGNORED, MAX_SIDE_PX, StoryError, WarningCode
-from storyshelf.bundle.look import USUAL, Crop
+from storyshelf.bundle.look import USUAL, USUAL_PADDING_PX, Crop
 
 RENDER_S = 20.0  # until Storybook calls the story done
 EVIDENCE_S = 5.0  # kept of the time, for the picture of a story that did not end
@@ -117,7 +116,7 @@ async def frame(sitting: Sitting) -> tuple[Measured, Frame]:
 
 def _margin_px(sitting: Sitting) -> int:
     wished = sitting.order.look.padding_px
-    return MARGIN_PX if wished == USUAL else wished
+    return USUAL_PADDING_PX if wished == USUAL else wished
 
 
 def read_measured(raw: object, sitting: Sitting) -> Measured:

@@ -9,6 +9,7 @@ from storyshelf.builds import environment_store, moving, shard_store, store
 from storyshelf.builds.build import Build, BuildState
 from storyshelf.builds.jobs import capture_job, finalise_job
 from storyshelf.bundle.index import Story
+from storyshelf.bundle.look import USUAL, USUAL_PADDING_PX, Look
 from storyshelf.bundle.parameters import ParameterWarning, ReadParameters, StoryParameters, modes_of
 from storyshelf.bundle.tags import why_left_out
 from storyshelf.db.engine import Tx
@@ -173,7 +174,9 @@ def _rows_of(
                 title=story.title,
                 name=story.name,
                 import_path=story.import_path,
-                options=replace(options, viewport=mode.viewport, look=mode.look),
+                options=replace(
+                    options, viewport=mode.viewport, look=_look(mode.look, around.options)
+                ),
                 verdict=verdict,
                 reason=reason,
                 baseline_id=baseline.snapshot_id,
@@ -182,6 +185,13 @@ def _rows_of(
             )
         )
     return rows
+
+
+def _look(wished: Look, project: ProjectOptions) -> Look:
+    """A story's own padding beats its project's, and the usual one is not stored."""
+    if wished.padding_px != USUAL or project.padding == USUAL_PADDING_PX:
+        return wished
+    return replace(wished, padding_px=project.padding)
 
 
 def _capture_options(wished: StoryParameters, project: ProjectOptions) -> CaptureOptions:

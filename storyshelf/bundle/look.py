@@ -14,6 +14,7 @@ MAX_NAME = 60  # characters of a locale, a time zone or a shot's name
 MAX_SELECTORS = 30
 MAX_SELECTOR = 199  # characters; the page cuts what is longer
 MAX_PADDING_PX = 200
+USUAL_PADDING_PX = 16  # shows shadows and outlines, and that nothing was cut
 USUAL = -1  # of a padding: what the project says, or else the usual one
 REAL_TIME = "real"
 MAX_VALUES = 3_000  # characters of globals or args, as JSON: both fit in an address, escaped

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from storyshelf.bundle.accessibility import Accessibility
+from storyshelf.bundle.look import MAX_PADDING_PX, USUAL_PADDING_PX
 from storyshelf.bundle.parameters import MAX_VIEWPORTS, Viewport
 from storyshelf.bundle.tags import TagRule, parse_rule
 from storyshelf.errors import BadInputError
@@ -45,6 +46,7 @@ class ProjectOptions:
 
     cancels_older_builds: bool = False  # an upload ends the branch's unfinished older builds
     diff_threshold: float = 0.1  # of the yiq-7 metric, 0 to 1
+    padding: int = USUAL_PADDING_PX  # around the content of stories that say nothing of it
     viewports: tuple[Viewport, ...] = ()  # of stories that name none; without any: the default
     accepts_branches: tuple[str, ...] = ()  # globs of branches whose changes need no review
     public_storybook: bool = False  # the published Storybook needs no sign-in
@@ -81,6 +83,7 @@ class ProjectOptions:
         return {
             "cancels_older_builds": self.cancels_older_builds,
             "diff_threshold": self.diff_threshold,
+            "padding": self.padding,
             "viewports": [viewport.mode_name for viewport in self.viewports],
             "accepts_branches": list(self.accepts_branches),
             "public_storybook": self.public_storybook,
@@ -129,6 +132,13 @@ def _share(value: str) -> float:
         msg = "it has to be from 0 to 1"
         raise ValueError(msg)
     return share
+
+
+def _padding(value: str) -> int:
+    if not (value.isascii() and value.isdigit() and int(value) <= MAX_PADDING_PX):
+        msg = f"it has to be a whole number from 0 to {MAX_PADDING_PX}"
+        raise ValueError(msg)
+    return int(value)
 
 
 def _number_up_to(most: int) -> Callable[[str], int | None]:
@@ -202,6 +212,7 @@ class OptionKind:
 OPTIONS: Mapping[str, OptionKind] = {
     "cancels_older_builds": OptionKind("true|false", _yes_or_no),
     "diff_threshold": OptionKind("0..1", _share),
+    "padding": OptionKind(f"0..{MAX_PADDING_PX}", _padding),
     "viewports": OptionKind("375,1280x800|none", _viewports),
     "accepts_branches": OptionKind("main,renovate/**|none", _globs),
     "public_storybook": OptionKind("true|false", _yes_or_no),

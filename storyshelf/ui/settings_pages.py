@@ -43,6 +43,7 @@ class SettingsForm(BaseModel):
     default_branch: str = Field("", max_length=MAX_TYPED)
     viewports: str = Field("", max_length=MAX_TYPED)
     diff_threshold: str = Field("", max_length=MAX_TYPED)
+    padding: str = Field("", max_length=MAX_TYPED)
     accepts_branches: str = Field("", max_length=MAX_TYPED)
     cancels_older_builds: Literal["", "yes"] = ""
     public_storybook: Literal["", "yes"] = ""

@@ -22,6 +22,7 @@ UNCHANGED = {
     "default_branch": "main",
     "viewports": "",
     "diff_threshold": "0.1",
+    "padding": "16",
     "accepts_branches": "",
     "keep_builds": "",
     "keep_days": "",
@@ -59,6 +60,7 @@ async def test_what_is_sent_is_saved_and_told(hand: Hand, visitor: Visitor) -> N
         cancels_older_builds="yes",
         public_storybook="yes",
         keep_days="90",
+        padding="0",
         allowed_hosts="Fonts.example.com\r\n*.example.org:8443",
         captures_docs="yes",
         story_tags="test\r\n!wip",
@@ -70,6 +72,7 @@ async def test_what_is_sent_is_saved_and_told(hand: Hand, visitor: Visitor) -> N
     assert project.options.to_json() == {
         "cancels_older_builds": True,
         "diff_threshold": 0.1,
+        "padding": 0,
         "viewports": ["375px", "1280x800"],
         "accepts_branches": ["main", "renovate/**"],
         "public_storybook": True,

@@ -17,6 +17,7 @@ LABELS = {
     "default_branch": "Default branch",
     "viewports": "Viewports",
     "diff_threshold": "Difference threshold",
+    "padding": "Padding",
     "accepts_branches": "Branches that are accepted by themselves",
     "cancels_older_builds": "An upload ends the branch's older builds that have not ended",
     "public_storybook": "Everybody may see the published Storybook, signed in or not",
@@ -34,6 +35,8 @@ HINTS = {
     "viewports": "Widths such as 375 or sizes such as 1280x800, for stories that name none of their"
     " own; each is a picture of its own. Without any, stories are shot at 1280x720.",
     "diff_threshold": "How different two pixels' colours may be and still count as equal, 0 to 1.",
+    "padding": "Pixels around a story's content in its picture, for stories that say nothing of it."
+    " Another number is another picture of each.",
     "accepts_branches": "One a line, such as main or renovate/**: * stops at a slash, ** does not."
     " Stories that could not be rendered are never accepted.",
     "cancels_older_builds": "",
