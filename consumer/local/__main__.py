@@ -15,6 +15,7 @@ from consumer.local.refusing import INTERRUPTED
 from consumer.local.run import PAGE, Asked, Machine, capture, code_of
 from consumer.local.session import Traces
 from consumer.slot_uids import FIRST_UID
+from storyshelf.bundle.accessibility import Accessibility
 from storyshelf.bundle.parameters import MAX_EDGE_PX, MIN_EDGE_PX, Viewport
 from storyshelf.clock import SystemClock
 from storyshelf.errors import StoryshelfError
@@ -57,6 +58,7 @@ def _asked(read: argparse.Namespace) -> Asked:
         parallel=1 if read.headed and read.parallel is None else read.parallel,
         timeout_ms=round(1_000 * read.timeout_s),
         traces=Traces.ODD if read.trace else Traces.NONE,
+        accessibility=Accessibility.RECORD if read.accessibility else Accessibility.OFF,
     )
 
 
@@ -79,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--story", action="append", default=[], help="id, or pattern")
     parser.add_argument("--repeat", type=_between(1, MAX_REPEAT), default=1)
     parser.add_argument("--headed", action="store_true")
+    parser.add_argument("--accessibility", action="store_true", help="examine it too")
     parser.add_argument("--trace", action="store_true", help="of stories that go wrong")
     parser.add_argument("--parallel", type=_between(1, MAX_PARALLEL))
     edge = _between(MIN_EDGE_PX, MAX_EDGE_PX)

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from consumer.local.report import PHASES, Frame, Region, Report, State, StoryResult, Told
 from consumer.local.tally import moving_region
 from storyshelf.ids import DEFAULT_MODE
+from storyshelf.snapshots.violations import Violation
 
 STYLE = (Path(__file__).parent / "page.css").read_text()
 SCRIPT = (Path(__file__).parent / "page.js").read_text()
@@ -132,6 +133,7 @@ def _card(story: StoryResult, slowest_ms: float) -> str:
         _error(story),
         _trace(story),
         _pictures(story),
+        _accessibility(story),
         _listed("Warnings", story.warnings, _told),
         _listed("Failed requests", story.failed_requests, _told),
         _folded("Console", [f"{line.level}: {line.text}" for line in story.console]),
@@ -159,6 +161,23 @@ def _error(story: StoryResult) -> str:
         f'<pre tabindex="0" role="group" aria-label="Message">{escape(story.error.message)}</pre>'
         f"{folded}"
     )
+
+
+def _accessibility(story: StoryResult) -> str:
+    findings = story.accessibility
+    if findings is None:
+        return ""
+    if findings.problem:
+        return f"<h3>Accessibility</h3><p>Not examined: {escape(findings.problem)}</p>"
+    rules = "".join(_rule(violation) for violation in findings.violations)
+    left = f"<p>{findings.left_out} more places</p>" if findings.left_out else ""
+    return f"<h3>Accessibility: {findings.total} violations</h3><ul>{rules}</ul>{left}"
+
+
+def _rule(violation: Violation) -> str:
+    lines = [f"{place.target}\n{place.html}\n{place.summary}\n" for place in violation.places]
+    name = f"{violation.rule}, {violation.impact}: {violation.help}"
+    return f"<li>{escape(name)}{_folded('Where', lines)}</li>"
 
 
 def _trace(story: StoryResult) -> str:
@@ -243,7 +262,9 @@ def _timings(story: StoryResult, slowest_ms: float) -> str:
         return ""
     drawn, words, left = [], [], 0.0
     for phase in PHASES:
-        took_ms = story.timings_ms.get(phase, 0.0)
+        if phase not in story.timings_ms:
+            continue
+        took_ms = story.timings_ms[phase]
         width = 100 * took_ms / slowest_ms
         drawn.append(f'<rect class="{phase}" x="{left:.2f}" width="{width:.2f}" height="10"/>')
         words.append(f'<span class="phase {phase}">{phase} {took_ms:.0f} ms</span>')

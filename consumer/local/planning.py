@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
+from consumer.kinds.violations import EXAMINATIONS
 from consumer.local.names import stem_of
 from consumer.messages import Page, StoriesRead
 from consumer.requests import CaptureRequest
+from storyshelf.bundle.accessibility import NO_WISH, Accessibility, AccessibilityWish
 from storyshelf.bundle.index import Story
 from storyshelf.bundle.parameters import (
     ReadParameters,
@@ -31,9 +33,14 @@ class Planned:
     delay_ms: int
     skipped: str
     warnings: tuple[tuple[str, str], ...]
+    accessibility: AccessibilityWish = NO_WISH
 
-    def request(self, page: Page, timeout_ms: int) -> CaptureRequest:
-        """Return what a child is asked for."""
+    def request(
+        self, page: Page, timeout_ms: int, accessibility: Accessibility = Accessibility.OFF
+    ) -> CaptureRequest:
+        """Return what a child is asked for; where no accessibility is wished, no story is asked."""
+        is_off = accessibility is Accessibility.OFF
+        wished = accessibility if is_off else self.accessibility.at(accessibility)
         return CaptureRequest(
             story_id=self.story.story_id,
             viewport_width_px=self.mode.viewport.width_px,
@@ -43,6 +50,8 @@ class Planned:
             page=page,
             timeout_ms=timeout_ms + self.delay_ms,
             look=self.mode.look,
+            examination=EXAMINATIONS[wished],
+            checks=self.accessibility.checks,
         )
 
 
@@ -90,6 +99,7 @@ def _modes(
             delay_ms=wished.delay_ms,
             skipped="" if story.story_id in named else _why_skipped(wished),
             warnings=tuple((one.code, one.text) for one in read.warnings),
+            accessibility=wished.accessibility,
         )
 
 

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
+from storyshelf.snapshots.violations import Findings
+
 FORMAT = 1  # rises when a reader of report.json would have to change
-PHASES = ("open", "render", "settle", "shoot")  # of a picture, in their order
+PHASES = ("open", "render", "settle", "shoot", "examine")  # of a picture, in their order
 
 
 class State(StrEnum):
@@ -92,6 +94,7 @@ class StoryResult:
     took_ms: float
     trace: str | None = None  # where one was wished; a file beside the picture
     untraced: str = ""  # why it was wished in vain
+    accessibility: Findings | None = None  # where it was asked for, and somebody looked
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,11 @@ class Report:
     def moved(self) -> int:
         """Return how many stories did not give the same picture each time."""
         return sum(story.moved for story in self.stories)
+
+    @property
+    def violations(self) -> int:
+        """Return how often the stories break rules of accessibility."""
+        return sum(story.accessibility.total for story in self.stories if story.accessibility)
 
     @property
     def is_clean(self) -> bool:

@@ -32,6 +32,7 @@ from consumer.scratch import open_scratch, sweep_beside
 from consumer.slot_sizes import default_slots
 from consumer.slot_uids import SlotUids, locks_folder
 from consumer.supervisor import Supervisor
+from storyshelf.bundle.accessibility import Accessibility
 from storyshelf.bundle.parameters import Viewport
 from storyshelf.client.version import own_version
 from storyshelf.clock import Clock
@@ -97,6 +98,7 @@ class Asked:
     parallel: int | None
     timeout_ms: int
     traces: Traces
+    accessibility: Accessibility = Accessibility.OFF
 
     def wanted(self, storybook: Storybook) -> Wanted:
         """Return what that is of this Storybook; raises NoSuchStoryError."""
@@ -109,6 +111,7 @@ class Asked:
             parallel=self.parallel or fitting,
             timeout_ms=self.timeout_ms,
             traces=self.traces,
+            accessibility=self.accessibility,
         )
 
 
@@ -212,6 +215,8 @@ class _Run:
             if story.moved:
                 mode = "" if story.mode == DEFAULT_MODE else f" ({story.mode})"
                 self._progress.say(f"moves: {story.id}{mode}  {story.how}")
+        if self._asked.accessibility is not Accessibility.OFF:
+            self._progress.say(f"accessibility rules are broken {report.violations} times")
         if self._asked.repeat > 1:
             self._progress.say(f"{report.moved} of {len(report.stories)} pictures move")
         if not report.complete:

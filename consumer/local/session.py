@@ -25,6 +25,7 @@ from consumer.messages import (
 )
 from consumer.supervisor import Bundle, Child, RequestFailedError, Supervisor
 from consumer.trace_file import BadTraceError, trace_in
+from storyshelf.bundle.accessibility import Accessibility
 from storyshelf.bundle.index import Story
 from storyshelf.bundle.parameters import ReadParameters, Viewport
 from storyshelf.clock import Clock
@@ -70,6 +71,7 @@ class Wanted:
     parallel: int
     timeout_ms: int
     traces: Traces = Traces.NONE
+    accessibility: Accessibility = Accessibility.OFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,8 @@ class Session:
 
     async def _capture(self, child: Child, turn: _Turn) -> None:
         page = Page.SHARED if self.work.wanted.repeat == 1 else Page.FRESH
-        request = turn.tally.planned.request(page, self.work.wanted.timeout_ms)
+        wanted = self.work.wanted
+        request = turn.tally.planned.request(page, wanted.timeout_ms, wanted.accessibility)
         began = self.clock.monotonic()
         try:
             captured = await child.capture(request, lambda: None)

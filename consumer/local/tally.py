@@ -5,12 +5,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
+from consumer.kinds.violations import findings_of
 from consumer.local.names import frame_of, trace_of
 from consumer.local.out_folder import OutFolder
 from consumer.local.planning import Planned
 from consumer.local.report import Fault, Frame, Line, Region, State, StoryResult, Told
 from consumer.messages import Captured, Compared, CompareOptions, Ending, Faint, WarningCode
 from storyshelf.diff.outcome import Outcome
+from storyshelf.snapshots.violations import Findings
 
 REQUESTS = frozenset({WarningCode.RESOURCE_FAILED, WarningCode.BLOCKED_REQUEST})
 KEPT_FRAMES = 4  # different pictures of one story that are kept; the others are counted
@@ -49,6 +51,7 @@ class Tally:
     seen: dict[str, _Seen] = field(default_factory=dict)
     trace: str | None = None
     untraced: str = ""
+    findings: Findings | None = None  # of its last capture
 
     def crash(self, words: str) -> None:
         """Note that the browser's process died on it."""
@@ -112,6 +115,7 @@ class Tally:
             took_ms=round(self.took_ms / self.shots, 1) if self.shots else 0.0,
             trace=self.trace,
             untraced=self.untraced,
+            accessibility=self.findings,
         )
 
     @property
@@ -125,6 +129,7 @@ class Tally:
         self.shots += 1
         self.took_ms += took_ms
         self.timings_ms.append(captured.timings_ms)
+        self.findings = findings_of(captured) or self.findings
         self.warnings.update({(str(one.code), one.text) for one in captured.warnings})
         if captured.ending is Ending.ERRORED:
             error = captured.error

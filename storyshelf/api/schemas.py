@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from storyshelf.review.read import BuildView, Progress, ShardView, SnapshotView
+from storyshelf.api.violations import AccessibilityOut, ViolationOut, violations_of
+from storyshelf.review.read import BuildView, ExaminedView, Progress, ShardView, SnapshotView
 from storyshelf.shards.eta import Eta
 from storyshelf.snapshots.counts import Counts
 from storyshelf.snapshots.decision import Decision
@@ -124,6 +125,7 @@ class BuildOut(BaseModel):
     environment: str | None
     waits_for: ObstacleOut | None
     planned_again: str | None
+    accessibility: AccessibilityOut | None  # null: nobody looked
     warnings: Sequence[str]  # of the Storybook as a whole
 
     @classmethod
@@ -152,6 +154,7 @@ class BuildOut(BaseModel):
             environment=build.environment_id,
             waits_for=_waits_for(view),
             planned_again=build.replan_reason,
+            accessibility=AccessibilityOut.of_build(view.counts.violations),
             warnings=build.warnings,
         )
 
@@ -251,9 +254,13 @@ class SnapshotOut(BaseModel):
     height_px: int | None
     timings_ms: Mapping[str, float]
     environment: str | None
+    accessibility: AccessibilityOut | None  # null: nobody looked
+    violations: Sequence[ViolationOut] | None = None  # of a snapshot by itself
 
     @classmethod
-    def of(cls, view: SnapshotView, url: str) -> "SnapshotOut":
+    def of(
+        cls, view: SnapshotView, url: str, examined: ExaminedView | None = None
+    ) -> "SnapshotOut":
         """Return what is shown of it."""
         return cls(
             id=view.id,
@@ -280,6 +287,8 @@ class SnapshotOut(BaseModel):
             height_px=view.height_px,
             timings_ms=view.timings_ms,
             environment=view.environment,
+            accessibility=AccessibilityOut.of_snapshot(view),
+            violations=violations_of(examined),
         )
 
 

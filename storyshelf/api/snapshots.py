@@ -62,5 +62,6 @@ async def show_snapshot(
     """Return one snapshot with everything that explains it."""
     async with parts.db.transaction() as tx:
         view = await read.snapshot_view(tx, build, SnapshotId(snapshot_id))
+        examined = await read.examined_of(tx, view.id)
     url = Links(parts.public_url).snapshot(project.slug, build.number, view.id)
-    return SnapshotOut.of(view, url)
+    return SnapshotOut.of(view, url, examined)

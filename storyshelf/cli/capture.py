@@ -39,6 +39,9 @@ def capture(  # noqa: PLR0913  # each is an option of the command
     headed: Annotated[
         bool, typer.Option("--headed", help="Show the browser; needs a full Chromium.")
     ] = False,
+    accessibility: Annotated[
+        bool, typer.Option("--accessibility", help="Say which accessibility rules stories break.")
+    ] = False,
     trace: Annotated[
         bool,
         typer.Option("--trace", help="Record a trace of each story that is errored or unstable."),
@@ -57,6 +60,7 @@ def capture(  # noqa: PLR0913  # each is an option of the command
     wishes += [] if parallel is None else [f"--parallel={parallel}"]
     wishes += ["--headed"] if headed else []
     wishes += ["--trace"] if trace else []
+    wishes += ["--accessibility"] if accessibility else []
     code = _carry_out([*command(read_settings()), *wishes, "--", str(folder)])
     if open_page and code not in NOTHING_BEGUN and (out / PAGE).is_file():
         webbrowser.open((out / PAGE).resolve().as_uri())

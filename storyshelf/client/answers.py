@@ -66,6 +66,14 @@ class Obstacle(Answer):
     what: str
 
 
+class Accessibility(Answer):
+    """How often a build's stories break accessibility rules, and how that differs from before."""
+
+    violations: int
+    new: int | None = None
+    fixed: int | None = None
+
+
 class Build(Answer):
     """A build as the server sees it now."""
 
@@ -81,6 +89,7 @@ class Build(Answer):
     rule: str | None = None
     waits_for: Obstacle | None = None
     warnings: tuple[str, ...] = ()  # an older server has none
+    accessibility: Accessibility | None = None
 
     @property
     def has_ended(self) -> bool:

@@ -54,7 +54,9 @@ def summary(build: Build, snapshots: Sequence[Snapshot], code: ExitCode) -> tupl
     for verdict in told:
         lines += _group(verdict, [each for each in snapshots if each.verdict == verdict])
     lines += _how_to_decide(build, snapshots)
-    lines += [Line(""), Line(counts_sentence(build), "faint"), Line(f"Exit code {code}", "faint")]
+    lines += [Line(""), Line(counts_sentence(build), "faint")]
+    lines += _accessibility(build)
+    lines += [Line(f"Exit code {code}", "faint")]
     return tuple(lines)
 
 
@@ -97,6 +99,15 @@ def _group(verdict: str, snapshots: Sequence[Snapshot]) -> list[Line]:
             message = snapshot.error.message.strip().splitlines()[:MAX_MESSAGE_LINES]
             lines += [Line(f"      {clean(line)}", "bad") for line in message]
     return lines
+
+
+def _accessibility(build: Build) -> list[Line]:
+    found = build.accessibility
+    if found is None:
+        return []
+    total, new, fixed = _count(found.violations, "violation"), found.new or 0, found.fixed or 0
+    text = f"Accessibility: {total}, {new} new, {fixed} fixed"
+    return [Line(text, "attention" if new else "faint")]
 
 
 def _how_to_decide(build: Build, snapshots: Sequence[Snapshot]) -> list[Line]:

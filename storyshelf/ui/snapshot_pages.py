@@ -11,7 +11,7 @@ from storyshelf.builds.environment_store import facts_of
 from storyshelf.db.engine import Tx
 from storyshelf.ids import BlobKey, EnvironmentId, SnapshotId
 from storyshelf.review import strip
-from storyshelf.review.read import shard_of, snapshot_view
+from storyshelf.review.read import examined_of, shard_of, snapshot_view
 from storyshelf.ui.choice import Choice, Trail
 from storyshelf.ui.render import render
 from storyshelf.ui.view_models.filmstrip import EACH_SIDE
@@ -64,4 +64,5 @@ async def _read(tx: Tx, build: Build, here: SnapshotId, choice: Choice) -> Read:
         waits=None if waits is None else await snapshot_view(tx, build, waits),
         shard=await shard_of(tx, snapshot),
         facts=await facts_of(tx, EnvironmentId(environment) if environment else None),
+        examined=await examined_of(tx, here),
     )

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from storyshelf.client.answers import Build, Obstacle, Progress, Snapshot, TimeLeft
+from storyshelf.client.answers import Accessibility, Build, Obstacle, Progress, Snapshot, TimeLeft
 from storyshelf.client.exit_codes import ExitCode
 from storyshelf.client.steps import Step, step_of_build, step_of_hashing, step_of_sending
 from storyshelf.client.summary import Line, clean, counts_sentence, summary, verdict_sentence
@@ -53,6 +53,15 @@ def test_a_summary_names_each_story_with_its_link_and_the_errors_words() -> None
         "5 snapshots: 3 unchanged, 1 changed, 1 errored",
         "Exit code 2",
     ]
+
+
+def test_accessibility_stands_below_the_counts_where_somebody_looked() -> None:
+    told = Accessibility(violations=12, new=1, fixed=3)
+    lines = summary(a_build("passed", accessibility=told), [], ExitCode.OK)
+    assert Line("Accessibility: 12 violations, 1 new, 3 fixed", "attention") in lines
+    unknown = Accessibility(violations=1)
+    lines = summary(a_build("passed", accessibility=unknown), [], ExitCode.OK)
+    assert Line("Accessibility: 1 violation, 0 new, 0 fixed", "faint") in lines
 
 
 def test_what_is_odd_about_the_storybook_stands_below_the_verdict() -> None:

@@ -90,7 +90,7 @@ def all_of_them(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """One run over every story."""
     top = tmp_path_factory.mktemp("local")
     folder = built(top / "storybook", STORIES, {"a-button--plain": f"Button {INJECTED}"})
-    return ran(folder, top / "out", "--trace")
+    return ran(folder, top / "out", "--trace", "--accessibility")
 
 
 def test_a_story_that_fails_is_the_exit_code_and_the_others_are_captured(all_of_them: Ran) -> None:
@@ -134,6 +134,19 @@ def test_a_trace_of_what_went_wrong_holds_the_story_and_nothing_of_this_machine(
     assert b'"frame-snapshot"' in held["trace.trace"]
     for secret in (b".py", b"/tmp", b"stacks", str(all_of_them.out).encode()):
         assert not [name for name, content in held.items() if secret in content]
+
+
+def test_what_a_story_breaks_of_accessibility_is_told_where_it_was_asked_for(
+    all_of_them: Ran,
+) -> None:
+    (rule,) = all_of_them.story("d-list--image")["accessibility"]["violations"]
+    assert (rule["rule"], rule["impact"], len(rule["places"])) == ("image-alt", "critical", 1)
+    assert all_of_them.story("a-button--plain")["accessibility"]["violations"] == []
+    assert all_of_them.story("b-card--thrown")["accessibility"] is None
+    assert "accessibility rules are broken 1 times" in all_of_them.said
+    page = (all_of_them.out / "index.html").read_text()
+    assert "image-alt, critical: Images must have alternative text" in page
+    assert "&lt;img src=&quot;/gone.png&quot;" in page
 
 
 def test_a_picture_s_time_is_told_by_phases(all_of_them: Ran) -> None:

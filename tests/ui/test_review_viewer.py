@@ -11,9 +11,11 @@ from sqlalchemy import text
 
 from storyshelf.db.engine import Database
 from storyshelf.snapshots.snapshot import CaptureError, Notice, SnapshotResult, Verdict
+from storyshelf.snapshots.violations import compare
 from tests.builds.hand import Hand
 from tests.ui.browsing import Browsing, browsing, colour_at, faults_of
 from tests.ui.review_build import Drawing, Drawings, Retouch, drawn, stored
+from tests.ui.test_violations import found
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(60)]
 
@@ -278,7 +280,10 @@ def troubled(result: SnapshotResult) -> SnapshotResult:
     error = CaptureError("play_failed", "expected 1 to be 2", "at play (a.js:3:1)")
     if result.id % 3 == 0:
         return replace(result, verdict=Verdict.ERRORED, error=error)
-    return replace(result, warnings=warnings)
+    broken = found("old", "x" * 400)
+    return replace(
+        result, warnings=warnings, findings=broken, standing=compare(found("old", "gone"), broken)
+    )
 
 
 @pytest.mark.timeout(90)

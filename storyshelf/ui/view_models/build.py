@@ -15,6 +15,7 @@ from storyshelf.snapshots.counts import Counts
 from storyshelf.snapshots.snapshot import Verdict
 from storyshelf.ui.choice import Trail
 from storyshelf.ui.signs import BUILD_SIGNS, Sign
+from storyshelf.ui.view_models.accessibility import violations_in_words
 from storyshelf.ui.view_models.build_line import why
 from storyshelf.ui.view_models.cards import Group, groups_of
 from storyshelf.ui.view_models.deciding import LastDecision, Whole, last_decision, whole_of
@@ -104,6 +105,7 @@ class BuildPage:
     warnings: Sequence[str]
     progress: ProgressBar | None
     decided: str
+    accessibility: str
     accept_command: str
     doings: Doings
     filters: Filters
@@ -154,6 +156,7 @@ def build_page(
         warnings=build.warnings,
         progress=progress_bar(build, view.progress, now),
         decided=_decided(view.counts),
+        accessibility=violations_in_words(view.counts.violations),
         accept_command=f"storyshelf accept {build.number} --all" if view.counts.undecided else "",
         doings=_doings(project, trail, view, found, now),
         filters=filters_of(trail, found.counts),

@@ -162,6 +162,9 @@ def _note(snapshot: SnapshotView) -> str:
         return first_line(snapshot.error["message"])
     if snapshot.verdict in SAY_WHY:
         return snapshot.reason
+    notes = []
     if snapshot.verdict is Verdict.CHANGED and snapshot.diff is not None:
-        return f"{number_of(snapshot.diff['changed_px'], 'pixel')} changed"
-    return ""
+        notes.append(f"{number_of(snapshot.diff['changed_px'], 'pixel')} changed")
+    if snapshot.new_violations and snapshot.baseline is not None:
+        notes.append(f"{number_of(snapshot.new_violations, 'new violation')}")
+    return ", ".join(notes)

@@ -13,7 +13,7 @@ from storyshelf.ui.view_models.pictures import size_of
 from storyshelf.ui.words import When, number_of, sentence, short, span, when_at_all
 from storyshelf.web.links import Links
 
-STEPS = ("first_picture", "open", "render", "settle", "shoot", "compare", "store")
+STEPS = ("first_picture", "open", "render", "settle", "shoot", "examine", "compare", "store")
 BLOCKED = "blocked_request"
 FAILED = "resource_failed"
 TONES = {"error": "bad", "warning": "wait"}  # of a line of the console
@@ -25,6 +25,7 @@ IN_WORDS = {
     "dialog": "The story opened a dialog, which was closed.",
     "popup": "The story opened a window, which was closed.",
     "unsettled": "The story was not at rest when its picture was taken.",
+    "accessibility_failed": "Its accessibility could not be examined.",
     "baseline_lost": "The baseline's picture is lost.",
     "wait_timeout": "What it was to wait for did not come.",
     "bad_selector": "An element is not named as the browser understands it.",

@@ -6,12 +6,13 @@ from datetime import datetime
 
 from storyshelf.auth.permissions import Action, Who
 from storyshelf.projects.project import Project
-from storyshelf.review.read import ShardView, SnapshotView
+from storyshelf.review.read import ExaminedView, ShardView, SnapshotView
 from storyshelf.review.strip import Shown, Window
 from storyshelf.snapshots.decision import DECIDABLE, Decision
 from storyshelf.snapshots.snapshot import Verdict
 from storyshelf.ui.choice import Trail
 from storyshelf.ui.signs import DECISION_SIGNS, VERDICT_SIGNS, Sign
+from storyshelf.ui.view_models.accessibility import AccessibilityNote, accessibility_of
 from storyshelf.ui.view_models.cards import variant_of
 from storyshelf.ui.view_models.explanation import (
     BaselineNote,
@@ -49,6 +50,7 @@ class Read:
     waits: SnapshotView | None
     shard: ShardView | None
     facts: Mapping[str, str]
+    examined: ExaminedView | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,7 @@ class SnapshotPage:
     baseline: BaselineNote
     frames: Sequence[Frame]
     failure: Failure | None
+    accessibility: AccessibilityNote | None
     warnings: Sequence[Fact]
     requests: Sequence[FailedRequest]
     console: Sequence[ConsoleNote]
@@ -139,6 +142,7 @@ def snapshot_page(
         baseline=baseline_note(slug, snapshot, now),
         frames=frames_of(slug, snapshot),
         failure=_failure(snapshot),
+        accessibility=accessibility_of(read.examined),
         warnings=warnings_of(snapshot),
         requests=requests_of(snapshot),
         console=console_of(snapshot),
