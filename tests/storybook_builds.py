@@ -108,6 +108,12 @@ def build_bench() -> Path:
     return build(Recipe("bench", "storybook:bench", REPOSITORY / "bench" / "storybook", {}), CACHE)
 
 
+def build_examined() -> Path:
+    """The folder of the Storybook with the accessibility addon, built on first use."""
+    sources = REPOSITORY / "tests" / "storybooks" / "examined"
+    return build(Recipe("examined", "storybook:examined", sources, {}), CACHE)
+
+
 def build_hazards(hazards: Hazards = Hazards.LOADABLE) -> Path:
     """The folder of the Storybook of hazards, built on first use."""
     sources = REPOSITORY / "tests" / "storybooks" / "hazards"
@@ -165,7 +171,7 @@ def _run_npm(recipe: Recipe, built: Path) -> None:
 def main() -> None:
     """Build everything that is not built yet, and say where it lies."""
     folders = [build_example(look) for look in Look] + [build_hazards(which) for which in Hazards]
-    print(*folders, build_bench(), sep="\n")  # noqa: T201  # a command's answer
+    print(*folders, build_bench(), build_examined(), sep="\n")  # noqa: T201  # a command's answer
 
 
 if __name__ == "__main__":
