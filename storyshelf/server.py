@@ -12,7 +12,17 @@ from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from storyshelf.api import builds, health, images, metrics, projects, shards, snapshots, uploads
+from storyshelf.api import (
+    builds,
+    health,
+    images,
+    metrics,
+    projects,
+    shards,
+    snapshots,
+    steadiness,
+    uploads,
+)
 from storyshelf.api.description import complete
 from storyshelf.client.version import own_version
 from storyshelf.publishing.site import create_site
@@ -105,7 +115,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.state.parts = parts
     app.state.thumbnails = Thumbnails()
     api = APIRouter(prefix=API)
-    for module in (projects, uploads, builds, shards, snapshots, images):
+    for module in (projects, uploads, builds, shards, snapshots, steadiness, images):
         api.include_router(module.router)
     app.include_router(api)
     for each in (health, metrics, *PAGES):

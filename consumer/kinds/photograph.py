@@ -66,6 +66,7 @@ from storyshelf.snapshots.snapshot import (
     StoredMask,
     Verdict,
 )
+from storyshelf.snapshots.steadiness import Level
 from storyshelf.storage.blobs import Blobs, MissingBlobError, key_of
 
 # What moves is found to the last pixel: none of it may be taken for a change later.
@@ -203,6 +204,7 @@ class Photographer:
             timeout_ms=self._timeout_ms + snapshot.options.delay_ms,
             look=snapshot.options.look,
             baseline=snapshot.baseline_image,
+            level=snapshot.level,
             examination=EXAMINATIONS[snapshot.options.accessibility],
             checks=snapshot.options.checks,
         )
@@ -301,6 +303,7 @@ class Photographer:
             timings_ms={**captured.timings_ms, **commission.watch.taken_ms},
             ignored=places_of(captured.ignored),
             console=tuple(ConsoleLine(line.level, line.text) for line in captured.console),
+            level=_level(finding),
             findings=findings,
             standing=standing_of(commission.snapshot, findings),
         )
@@ -359,6 +362,13 @@ def crashed(
         duration_ms=0,
         error=CaptureError("page_crashed", last_death),
     )
+
+
+def _level(finding: Finding) -> Level | None:
+    """Return the rung; what two pages disagree about never held still, whatever each showed."""
+    if finding.verdict is Verdict.ERRORED:
+        return None
+    return Level.NEVER if finding.verdict is Verdict.UNSTABLE else finding.shot.captured.level
 
 
 def _options(asked: CaptureOptions) -> CompareOptions:

@@ -1,7 +1,7 @@
 """Write what a capture found, in the transaction that proves the lease."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from storyshelf.builds import shard_store, store
 from storyshelf.builds.build import Build
@@ -9,6 +9,7 @@ from storyshelf.builds.jobs import ShardPayload
 from storyshelf.bundle.manifest import BundledFile
 from storyshelf.db.engine import Tx
 from storyshelf.ids import BlobKey
+from storyshelf.snapshots import steadiness_store
 from storyshelf.snapshots import store as snapshots
 from storyshelf.snapshots.decision import accepted_by
 from storyshelf.snapshots.snapshot import PlannedSnapshot, SnapshotResult
@@ -28,11 +29,13 @@ class ShardWork:
 async def read_work(tx: Tx, payload: ShardPayload) -> ShardWork:
     """Read a shard's work; a retried attempt sees only what is missing."""
     build = await store.by_id(tx, payload.build_id)
+    starts = await steadiness_store.starts(tx, build.project_id)
+    planned = await snapshots.planned_of_shard(tx, payload.shard_id)
     return ShardWork(
         build=build,
         payload=payload,
         files=await store.files_of(tx, build.id),
-        snapshots=await snapshots.planned_of_shard(tx, payload.shard_id),
+        snapshots=[replace(one, level=starts.get(one.key, one.level)) for one in planned],
     )
 
 
@@ -42,6 +45,8 @@ async def record(tx: Tx, work: ShardWork, results: Sequence[SnapshotResult]) -> 
         return
     await shard_store.count_round(tx, work.payload.shard_id, 0)  # shards before snapshots
     await blob_rows.remember(tx, work.build.project_id, _blobs_of(results))
+    levels = {result.id: result.level for result in results if result.level is not None}
+    await steadiness_store.remember(tx, work.build.project_id, levels)
     await snapshots.write_results(tx, results, accepted_by(work.build.rule))
 
 

@@ -14,7 +14,7 @@ from storyshelf.builds.serving import Obstacle, obstacle_of
 from storyshelf.builds.shard_store import Shard
 from storyshelf.db.engine import Tx
 from storyshelf.db.tables import BuildRow, SnapshotRow
-from storyshelf.ids import BlobKey, BuildId, ShardId, SnapshotId
+from storyshelf.ids import BlobKey, BuildId, ShardId, SnapshotId, SnapshotKey, StoryId
 from storyshelf.queue import store as queue
 from storyshelf.queue.store import Attempt
 from storyshelf.shards.eta import Eta
@@ -103,6 +103,11 @@ class SnapshotView:
     violations: int | None = None
     new_violations: int | None = None
     fixed_violations: int | None = None
+
+    @property
+    def key(self) -> SnapshotKey:
+        """What it is the picture of, in any build."""
+        return SnapshotKey(StoryId(self.story_id), self.mode, self.browser)
 
 
 @dataclass(frozen=True, slots=True)

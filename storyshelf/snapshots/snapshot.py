@@ -9,6 +9,7 @@ from storyshelf.bundle.accessibility import Accessibility
 from storyshelf.bundle.look import ALWAYS, Look
 from storyshelf.bundle.viewport import Viewport
 from storyshelf.ids import BlobKey, EnvironmentId, SnapshotId, SnapshotKey
+from storyshelf.snapshots.steadiness import Level
 from storyshelf.snapshots.violations import Findings, Standing
 
 Region = tuple[int, int, int, int]  # x, y, width, height in pixels of a picture
@@ -100,6 +101,7 @@ class PlannedSnapshot:
     moving: tuple[Region, ...] = ()
     baseline_findings: Findings | None = None
     baseline_ignored: tuple[Region, ...] = ()
+    level: Level = Level.PAIR  # where its capture begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +185,7 @@ class SnapshotResult:
     warnings: tuple[Notice, ...] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     console: tuple[ConsoleLine, ...] = ()
+    level: Level | None = None  # where it was believed; none: an error tells nothing of it
     findings: Findings | None = None
     standing: Standing | None = None  # of the findings, beside the baseline's
     ignored: tuple[Region, ...] = ()  # what of its picture is not compared, now or as a baseline

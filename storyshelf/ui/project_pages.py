@@ -15,10 +15,11 @@ from storyshelf.projects import store as projects
 from storyshelf.projects.project import MAX_BRANCH
 from storyshelf.projects.store import ProjectFilter
 from storyshelf.review import read
+from storyshelf.snapshots import steadiness_store
 from storyshelf.ui.render import render
 from storyshelf.ui.view_models.api import api_page
 from storyshelf.ui.view_models.branches import branches_page
-from storyshelf.ui.view_models.project import project_page
+from storyshelf.ui.view_models.project import Listed, project_page
 from storyshelf.ui.view_models.projects import Found, projects_page
 from storyshelf.web.caller import WithParts, WithProject, WithVisitor, needs
 from storyshelf.web.links import Links
@@ -27,6 +28,7 @@ from storyshelf.web.paging import After, cursor_of, page_of, parse_cursor
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 PROJECTS_A_PAGE = 50
 BUILDS_A_PAGE = 30
+FLAKIEST = 5  # stories on a project's page; the API lists more
 MAX_TEXT = 200
 
 VIEWED = [needs(Action.VIEW)]
@@ -96,7 +98,9 @@ async def show_project(
         found = await builds.page(tx, project.id, wanted, before=before, limit=BUILDS_A_PAGE + 1)
         here, more = page_of(found, BUILDS_A_PAGE, lambda build: cursor_of(build.number))
         views = await read.build_views(tx, here)
-    page = project_page((project, visitor), wanted, views, more, parts.clock.now())
+        flakiest = await steadiness_store.flakiest(tx, project.id, FLAKIEST)
+    listed = Listed(views, more, flakiest)
+    page = project_page((project, visitor), wanted, listed, parts.clock.now())
     return render(request, "project.html", page)
 
 

@@ -5,6 +5,7 @@ import pytest
 from consumer.messages import Page
 from storyshelf.diff.cover import Place, is_covered
 from storyshelf.snapshots.snapshot import SnapshotResult, Verdict
+from storyshelf.snapshots.steadiness import Level
 from storyshelf.storage.blobs import key_of
 from tests.consumer.test_photograph import Sitter, SlowBlobs, drawn, result_by
 from tests.fakes import FakeClock
@@ -42,6 +43,7 @@ async def test_a_story_that_moves_is_unstable_until_it_is_known_to(
         shown = [*shown, "9@20,48 then 9@20,58"]
     result, seen = await result_of(*shown, baseline=baseline, known=known)
     assert (result.verdict, len(seen)) == (verdict, pages), result.reason
+    assert result.level is (Level.NEVER if SPINS in shown else Level.PAIR)
 
 
 async def test_what_moved_is_told_with_its_pictures_and_its_place() -> None:

@@ -149,5 +149,6 @@ TOKEN_ROUTES = {
     f"POST {API_BUILD}/shards/{{shard}}/cancel": Row("run"),
     f"POST {API_BUILD}/shards/{{shard}}/retry": Row("run"),
     f"GET {API_BUILD}/snapshots": Row("view"),
+    "GET /api/v1/projects/{slug}/flakiest": Row("view"),
     f"GET {API_BUILD}/snapshots/{{snapshot_id}}": Row("view"),
 }

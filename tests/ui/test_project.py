@@ -3,8 +3,10 @@
 import re
 
 from storyshelf.builds.cancel_build import Cancel, cancel_build
+from storyshelf.snapshots.steadiness import Level
 from tests.builds.hand import Hand
 from tests.ui.facts import strange_scripts, typed_into
+from tests.ui.test_snapshot import a_result, snapshot_page
 from tests.ui.visitor import Page, Visitor
 
 HOSTILE = '"><script>alert(1)</script>'
@@ -120,3 +122,15 @@ async def test_a_project_without_branches_says_what_to_do_next(
     hand: Hand, visitor: Visitor
 ) -> None:
     assert "storyshelf storybook-static" in (await visitor.page("/projects/shop/branches")).text
+
+
+async def test_stories_that_do_not_always_hold_still_are_named(
+    hand: Hand, visitor: Visitor
+) -> None:
+    await hand.run({"a--one": "red"})
+    assert "hold still" not in (await visitor.page("/projects/shop")).text
+    await a_result(hand, {"a--one": "red"}, level=Level.NEVER)
+    text = (await visitor.page("/projects/shop")).text
+    assert "a--one · default 100% moved to the end 1 time, in 1 capture" in text
+    page = await snapshot_page(visitor, 2, "unchanged")
+    assert "Flake score 100% of 1 capture" in page.text

@@ -7,6 +7,7 @@ from storyshelf.db.tables.builds import (
     EnvironmentRow,
     ShardRow,
     SnapshotRow,
+    SteadinessRow,
 )
 from storyshelf.db.tables.content import (
     BlobRow,
@@ -69,6 +70,7 @@ __all__ = [
     "ShardRow",
     "SignInLinkRow",
     "SnapshotRow",
+    "SteadinessRow",
     "TickRow",
     "TokenRow",
     "UserRow",

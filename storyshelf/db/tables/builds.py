@@ -232,3 +232,30 @@ class SnapshotRow(Base):
     duration_ms: Mapped[int | None] = mapped_column(Integer)
     environment_id: Mapped[str | None] = mapped_column(ForeignKey("environments.id"))
     captured_at: Mapped[datetime | None]
+
+
+class SteadinessRow(Base):
+    """How still a snapshot's story held in the captures so far, whatever build they were of."""
+
+    __tablename__ = "steadiness"
+    __table_args__ = (
+        one_of("level", "first", "pair", "again", "never"),
+        Index(
+            "ix_steadiness_flakiness",
+            *("project_id", "flakiness"),
+            postgresql_where=text("flakiness > 0"),
+        ),
+    )
+
+    project_id: Mapped[int] = mapped_column(
+        ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True
+    )
+    story_id: Mapped[str] = mapped_column(primary_key=True)
+    mode: Mapped[str] = mapped_column(primary_key=True)
+    browser: Mapped[str] = mapped_column(primary_key=True)
+    level: Mapped[str]  # of the latest capture, see snapshots.steadiness.Level
+    captures: Mapped[int] = mapped_column(Integer)
+    needed_more: Mapped[int] = mapped_column(Integer)
+    unstable: Mapped[int] = mapped_column(Integer)
+    flakiness: Mapped[float]  # 0 to 1
+    seen_at: Mapped[datetime] = set_now()

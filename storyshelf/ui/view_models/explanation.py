@@ -8,6 +8,7 @@ from typing import Any
 from storyshelf.bundle.look import Look
 from storyshelf.review.read import ShardView, SnapshotView
 from storyshelf.snapshots.snapshot import CaptureOptions
+from storyshelf.snapshots.steadiness import Level, Steadiness
 from storyshelf.ui.signs import Sign
 from storyshelf.ui.view_models.pictures import size_of
 from storyshelf.ui.words import When, number_of, sentence, short, span, when_at_all
@@ -32,6 +33,12 @@ IN_WORDS = {
     "many_ignored": "More is to be ignored than can be.",
     "undeclared_shot": "Its play function asks for a shot that is not declared.",
     "unreadable_file": "A file of stories did not load.",
+}
+STILL = {
+    Level.FIRST: "at once: its first picture was the baseline's",
+    Level.PAIR: "at once: two pictures in a row were the same",
+    Level.AGAIN: "after it was brought to rest again",
+    Level.NEVER: "never, in the latest capture",
 }
 
 
@@ -166,6 +173,17 @@ def facts_of(snapshot: SnapshotView, shard: ShardView | None) -> Sequence[Fact]:
         ("Took", "" if snapshot.duration_ms is None else span(snapshot.duration_ms / 1000)),
         *_shard_facts(shard),
         ("Crashes", number_of(snapshot.crashes, "crash") if snapshot.crashes else ""),
+    )
+
+
+def steadiness_facts(known: Steadiness | None) -> Sequence[Fact]:
+    """Return how still the story held until now, whatever build it was in."""
+    if known is None:
+        return ()
+    return _given(
+        ("Held still", STILL[known.level]),
+        ("Flake score", f"{known.flakiness:.0%} of {number_of(known.captures, 'capture')}"),
+        ("Moved to the end", f"{number_of(known.unstable, 'time')}" if known.unstable else ""),
     )
 
 

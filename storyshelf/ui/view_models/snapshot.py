@@ -10,6 +10,7 @@ from storyshelf.review.read import ExaminedView, ShardView, SnapshotView
 from storyshelf.review.strip import Shown, Window
 from storyshelf.snapshots.decision import DECIDABLE, Decision
 from storyshelf.snapshots.snapshot import Verdict
+from storyshelf.snapshots.steadiness import Steadiness
 from storyshelf.ui.choice import Trail
 from storyshelf.ui.signs import DECISION_SIGNS, VERDICT_SIGNS, Sign
 from storyshelf.ui.view_models.accessibility import AccessibilityNote, accessibility_of
@@ -25,6 +26,7 @@ from storyshelf.ui.view_models.explanation import (
     environment_of,
     facts_of,
     requests_of,
+    steadiness_facts,
     timings_of,
     warnings_of,
 )
@@ -51,6 +53,7 @@ class Read:
     shard: ShardView | None
     facts: Mapping[str, str]
     examined: ExaminedView | None = None
+    steadiness: Steadiness | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +149,7 @@ def snapshot_page(
         warnings=warnings_of(snapshot),
         requests=requests_of(snapshot),
         console=console_of(snapshot),
-        facts=facts_of(snapshot, read.shard),
+        facts=[*facts_of(snapshot, read.shard), *steadiness_facts(read.steadiness)],
         environment=environment_of(read.facts),
         timings=timings_of(snapshot.timings_ms),
         previous_link=None if before is None else trail.snapshot(before.id),
