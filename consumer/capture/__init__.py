@@ -12,8 +12,8 @@ Decided here, once for all pictures (a change of any of these raises `CAPTURE_PR
 - **Frames are counted, not timed**: an animation frame is told the time of a steady 60 Hz screen,
   counted from what asked for it. Once the story is done, frames come as fast as the page takes
   them, and a loop that has no end is held after 180 of them, at the same turn in every page.
-- **Animations are over**: one iteration of 1 ms, then finished, or cancelled where they never end; a
-  story may want them held at their start instead. SMIL and video rest at their start; animated
+- **Animations are over**: one iteration of 1 ms, then finished, or cancelled where they never end;
+  a story may want them held at their start instead. SMIL and video rest at their start; animated
   images show their first frame (a browser setting).
 - **Focus stays where the story left it**; the caret is invisible; the mouse is outside the window.
 - **Service workers are allowed**: mocked stories need them. An origin belongs to one build, and
