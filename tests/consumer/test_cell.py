@@ -90,6 +90,7 @@ def test_a_childs_environment_is_built_from_a_list(tmp_path: Path) -> None:
         "PYTHONPATH": str(PACKAGES),
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUTF8": "1",
+        "NODE_OPTIONS": "--max-semi-space-size=1",
     }
 
 

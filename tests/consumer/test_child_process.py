@@ -64,8 +64,8 @@ async def test_the_environment_of_a_child_holds_nothing_but_what_is_allowed(
         seen = json.loads(await picture_of(child, "prints-its-environment"))
         assert seen["HOME"] == str(child.cell.child_home)
     allowed = {
-        "FONTCONFIG_FILE", "FONTCONFIG_PATH", "HOME", "LANG", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH",
-        "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONUTF8", "TMPDIR", "TZ",
+        "FONTCONFIG_FILE", "FONTCONFIG_PATH", "HOME", "LANG", "LC_CTYPE", "LD_LIBRARY_PATH",
+        "NODE_OPTIONS", "PATH", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONUTF8", "TMPDIR", "TZ",
     }  # fmt: skip
     assert set(seen) <= allowed
     assert "secret" not in json.dumps(seen)
