@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import os
 import platform
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, Error, Playwright, ProxySettings, async_playwright
 
+from consumer import processes
 from consumer.browsers import Sandbox
 from storyshelf.errors import StoryshelfError
 
@@ -100,12 +102,14 @@ class LaunchedBrowser:
         self._flags = flags
         self._driver: Playwright | None = None
         self._browser: Browser | None = None
+        self._started: frozenset[int] = frozenset()  # driver and browser, as processes
 
     async def start(self) -> Browser:
         """Return the running browser, started now if there is none."""
         if self._browser is not None and self._browser.is_connected():
             return self._browser
         await self.stop()
+        before = await asyncio.to_thread(_below)
         try:
             async with asyncio.timeout(START_WITHIN_S):
                 self._driver = await async_playwright().start()
@@ -120,10 +124,11 @@ class LaunchedBrowser:
         except (Error, TimeoutError) as error:
             await self.stop()
             raise BrowserFailedError("the browser did not start", str(error)) from None
+        self._started = await asyncio.to_thread(_below) - before
         return self._browser
 
     async def stop(self) -> None:
-        """End the browser; one that does not close is killed with its driver."""
+        """End the browser; one that does not close is killed with its driver, however stuck."""
         browser, driver = self._browser, self._driver
         self._browser = self._driver = None
         if browser is not None:
@@ -131,9 +136,20 @@ class LaunchedBrowser:
                 async with asyncio.timeout(CLOSE_WITHIN_S):
                     await browser.close()
         if driver is not None:
-            with suppress(Error, TimeoutError):
-                async with asyncio.timeout(CLOSE_WITHIN_S):
-                    await driver.stop()
+            with suppress(Error):
+                await self._stop_driver(driver)
+
+    async def _stop_driver(self, driver: Playwright) -> None:
+        """Stop it; where it does not hear any more, kill it and the browser."""
+        try:
+            async with asyncio.timeout(CLOSE_WITHIN_S):
+                await driver.stop()
+        except TimeoutError:
+            processes.kill_all(self._started & await asyncio.to_thread(_below))
+
+
+def _below() -> frozenset[int]:
+    return processes.descendants(os.getpid())
 
 
 def environment_facts(kind: str, browser_version: str, fonts: Sequence[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import CDPSession, Dialog, Error, Page, Request, Response
 
 from consumer.capture.console import PageConsole
-from consumer.capture.deadline import CallDeadlineError
+from consumer.capture.deadline import CALL_S, CallDeadlineError
 from consumer.capture.verdict import whole
 from consumer.messages import StoryWarning, WarningCode
 from consumer.refusals import Refusals, shown_address
@@ -177,7 +177,11 @@ class PageWatch:
             self._end(NavigatedAwayError(event["frame"].get("unreachableUrl") or self._page.url))
 
     async def _on_dialog(self, dialog: Dialog) -> None:
-        with suppress(Error):
+        with suppress(Error, TimeoutError):
+            await self._answer(dialog)
+
+    async def _answer(self, dialog: Dialog) -> None:
+        async with asyncio.timeout(CALL_S):
             if dialog.type == "beforeunload":
                 await dialog.accept()  # nothing keeps us on a page we want to leave
                 return
@@ -187,8 +191,9 @@ class PageWatch:
     async def _on_popup(self, popup: Page) -> None:
         is_refused = popup.url.startswith("chrome-error:")  # where it wanted to go is told besides
         self.warn(WarningCode.POPUP, "to elsewhere" if is_refused else _shown(popup.url))
-        with suppress(Error):
-            await popup.close()
+        with suppress(Error, TimeoutError):
+            async with asyncio.timeout(CALL_S):
+                await popup.close()
 
     def _on_request(self, request: Request) -> None:
         if request.resource_type in STYLED_BY and not self._is_reported(request.url):

@@ -65,7 +65,8 @@ async def test_the_environment_of_a_child_holds_nothing_but_what_is_allowed(
         assert seen["HOME"] == str(child.cell.child_home)
     allowed = {
         "FONTCONFIG_FILE", "FONTCONFIG_PATH", "HOME", "LANG", "LC_CTYPE", "LD_LIBRARY_PATH",
-        "NODE_OPTIONS", "PATH", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONUTF8", "TMPDIR", "TZ",
+        "NODE_OPTIONS", "PATH", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONUTF8", "TMPDIR",
+        "TZ",
     }  # fmt: skip
     assert set(seen) <= allowed
     assert "secret" not in json.dumps(seen)
