@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench import capture, main_flow, queue, scale, soak
+from bench import capture, main_flow, queue, scale, soak, survival
 from bench.chaos import running as chaos
 from bench.report import Length, Report
 from storyshelf.errors import StoryshelfError
@@ -26,6 +26,7 @@ BENCHES: Mapping[str, Bench] = {
     "queue": Bench("the queue beside PgQueuer and Procrastinate on one PostgreSQL", queue.run),
     "scale": Bench("claims, page and memory with a million jobs and 200 consumers", scale.run),
     "soak": Bench("a steady rate with retries and cancels; what rises meanwhile", soak.run),
+    "survival": Bench("1,000 stories, one in ten does its worst; what became of all", survival.run),
 }
 
 
