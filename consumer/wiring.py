@@ -25,6 +25,7 @@ from consumer.kinds.moved import ending_when_moved
 from consumer.kinds.photograph import Photographer
 from consumer.kinds.plan import PlanHandler, PlanLimits
 from consumer.kinds.shelf import Shelf
+from consumer.kinds.trace import TraceHandler
 from consumer.lending import Lender
 from consumer.machine import is_gone, own_machine, own_start_ticks
 from consumer.outlet.outlet import ANSWER_WITHIN_S as STORY_ANSWER_WITHIN_S
@@ -64,6 +65,7 @@ from storyshelf.queue.store import Consumer, ConsumerState
 from storyshelf.queue.tally import Tally
 from storyshelf.settings import Settings, read_settings
 from storyshelf.storage.local import LocalBlobs
+from storyshelf.traces.kinds import TRACE
 from storyshelf.wiring import house_of, process_name
 
 
@@ -262,6 +264,9 @@ def _handled(frame: Frame, supervisor: Supervisor, environment: Environment) -> 
         ),
         FINALISE: finalise_handler,
         DELIVER: DeliverHandler(_sender(frame)),
+        TRACE: noting_lost_content(
+            db, TraceHandler(db, lender, shelf, round(1000 * settings.story_timeout_s))
+        ),
         TIDY: TidyHandler(house_of(settings, db, JobKinds(every_kind())), clock),
     }
     return tuple(kind.handled(handlers[kind.name]) for kind in every_kind())

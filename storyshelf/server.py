@@ -45,6 +45,7 @@ from storyshelf.ui import (
     snapshot_pages,
     storybook_links,
     token_pages,
+    trace_routes,
     user_pages,
 )
 from storyshelf.ui.render import problem_page
@@ -84,6 +85,7 @@ PAGES = (
     snapshot_pages,
     storybook_links,
     token_pages,
+    trace_routes,
     user_pages,
 )
 FOR_MACHINES = ("/api/", "/health/")  # errors below these are JSON, elsewhere a page

@@ -23,6 +23,8 @@ from storyshelf.queue.job import STATE_AFTER, JobState, Outcome
 from storyshelf.snapshots import decision, snapshot
 from storyshelf.snapshots.decision import Decision
 from storyshelf.snapshots.snapshot import FIRST_VERDICTS, Verdict
+from storyshelf.traces import trace
+from storyshelf.traces.trace import TraceState
 
 Table = Mapping[Any, frozenset[Any]]
 TABLES: Mapping[str, tuple[type[StrEnum], Table, frozenset[StrEnum]]] = {
@@ -35,6 +37,7 @@ TABLES: Mapping[str, tuple[type[StrEnum], Table, frozenset[StrEnum]]] = {
     "shard": (ShardState, shard_store.NEXT_STATES, frozenset({ShardState.OPEN})),
     "decision": (Decision, decision.NEXT_STATES, frozenset({Decision.NONE})),
     "delivery": (DeliveryState, delivery.NEXT_STATES, frozenset({DeliveryState.WAITING})),
+    "trace": (TraceState, trace.NEXT_STATES, frozenset({TraceState.WISHED})),
     "verdict": (Verdict, snapshot.NEXT_VERDICTS, FIRST_VERDICTS),
 }
 tables = pytest.mark.parametrize(("states", "table", "first"), TABLES.values(), ids=TABLES)

@@ -21,6 +21,9 @@ from storyshelf.queue import store as queue
 from storyshelf.queue.job import JobState, MalformedPayloadError, Outcome
 from storyshelf.queue.job_kind import JobKinds
 from storyshelf.queue.store import EndedRow
+from storyshelf.traces import store as traces
+from storyshelf.traces.kinds import TRACE, parse_trace
+from storyshelf.traces.record import record_trace
 
 
 class NoSuchJobError(NotFoundError):
@@ -166,6 +169,19 @@ async def _tidy_again(db: Database, job_id: JobId, _ended: EndedRow, actor: str)
         return again
 
 
+async def _trace_again(db: Database, job_id: JobId, ended: EndedRow, actor: str) -> JobId | None:
+    try:
+        snapshot_id = parse_trace(ended.payload).snapshot_id
+    except MalformedPayloadError as error:
+        raise NotToBeRetriedError(job_id, "nobody can tell what it was to record") from error
+    async with db.transaction() as tx:
+        subject = await traces.subject(tx, snapshot_id)
+        if subject is None:
+            raise NotToBeRetriedError(job_id, "its build is gone")
+        build = await builds.by_id(tx, subject.build_id)
+    return await record_trace(db, build, snapshot_id, actor)
+
+
 Retry = Callable[[Database, JobId, EndedRow, str], Awaitable[JobId | None]]
 RETRIES: Mapping[str, Retry] = {
     PLAN: _retry_build,
@@ -173,4 +189,5 @@ RETRIES: Mapping[str, Retry] = {
     CAPTURE: _retry_shard,
     DELIVER: _retry_delivery,
     TIDY: _tidy_again,
+    TRACE: _trace_again,
 }

@@ -14,6 +14,8 @@ from storyshelf.ids import JobId
 from storyshelf.queue import store as queue
 from storyshelf.queue.job import JobState, MalformedPayloadError
 from storyshelf.queue.store import Attempt, KnownJob
+from storyshelf.traces import store as traces
+from storyshelf.traces.kinds import TRACE, parse_trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,8 @@ async def known_now(tx: Tx, job: KnownJob) -> KnownNow:
 async def asked_again(tx: Tx, job: KnownJob) -> Again | None:
     """Return what came after a failed or cancelled job; None: nothing did that is known of.
 
-    It is read from the build, the shard or the delivery, so it does not matter who asked, or where.
-    Of what tidies up nothing is known: the next one comes by itself.
+    It is read from the build, the shard, the delivery or the trace, so it does not matter who
+    asked, or where. Of what tidies up nothing is known: the next one comes by itself.
     """
     read = READS.get(job.kind)
     if read is None or job.state not in {JobState.FAILED, JobState.CANCELLED}:
@@ -77,6 +79,11 @@ async def _of_delivery(tx: Tx, job: KnownJob) -> Again | None:
     return Again(None) if version is not None and version > payload.version else None
 
 
+async def _of_trace(tx: Tx, job: KnownJob) -> Again | None:
+    other = await traces.job_of(tx, parse_trace(job.payload).snapshot_id)
+    return Again(other) if _is_later(other, job) else None
+
+
 def _is_later(other: JobId | None, job: KnownJob) -> bool:
     return other is not None and other > job.job_id
 
@@ -86,4 +93,5 @@ READS: Mapping[str, Callable[[Tx, KnownJob], Awaitable[Again | None]]] = {
     FINALISE: _of_build,
     CAPTURE: _of_shard,
     DELIVER: _of_delivery,
+    TRACE: _of_trace,
 }

@@ -10,6 +10,9 @@ So a page never mixes the files of two builds when one is sealed while it loads,
 names one content, and a service worker, whose reach is the folder it lies in, never gets
 hold of a build that came after its own: every folder here belongs to one build.
 
+A snapshot's trace is at `/traces/<snapshot>.zip`, and what shows it at `/trace-viewer/`: to members
+alone, also of a public project, since a trace is of a build that nobody has made public.
+
 Builds of one project share their origin: whoever may upload to a project may read what its members
 can see of its Storybooks. Other origins get nothing, not even of public projects, so another
 Storybook cannot compose one of ours by reference (`refs`).

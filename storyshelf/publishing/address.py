@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote_to_bytes
 
 from storyshelf.bundle.paths import BadPathError, parse_path
+from storyshelf.ids import SnapshotId
 
 INDEX = "index.html"
 NUMBER = re.compile(r"[1-9][0-9]{0,9}")
 MAX_NUMBER = 2**31 - 1
+TRACE_FILE = re.compile(r"(?P<id>[1-9][0-9]{0,17})\.zip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,21 @@ class InBranch:
     path: str
 
 
-Address = Entrance | Front | InBuild | InBranch
+@dataclass(frozen=True, slots=True)
+class TraceFile:
+    """The trace of a snapshot, as it is stored."""
+
+    snapshot_id: SnapshotId
+
+
+@dataclass(frozen=True, slots=True)
+class ViewerFile:
+    """A file of the trace viewer, by its path in there."""
+
+    path: str
+
+
+Address = Entrance | Front | InBuild | InBranch | TraceFile | ViewerFile
 
 
 def parse_address(raw_path: str) -> Address | None:
@@ -64,6 +80,16 @@ def parse_address(raw_path: str) -> Address | None:
         case ["branches", branch, *rest] if branch and "\0" not in branch:
             path = _path(rest)
             return None if path is None else InBranch(branch, path)
+        case _:
+            return _of_traces(segments)
+
+
+def _of_traces(segments: list[str]) -> TraceFile | ViewerFile | None:
+    match segments:
+        case ["traces", file] if named := TRACE_FILE.fullmatch(file):
+            return TraceFile(SnapshotId(int(named["id"])))
+        case ["trace-viewer", *rest] if rest:
+            return ViewerFile("/".join(rest))
         case _:
             return None
 

@@ -8,6 +8,7 @@ from starlette.responses import Response, StreamingResponse
 
 from storyshelf.bundle.manifest import BundledFile
 from storyshelf.bundle.media_types import media_type
+from storyshelf.ids import BlobKey
 from storyshelf.publishing.ranges import Part, Unsatisfiable, asked_part, is_known
 from storyshelf.storage.blobs import Blobs
 
@@ -16,6 +17,8 @@ CHUNK_BYTES = 1 << 20  # what one request holds of a file, however large it is
 # after five minutes a browser asks again, and by the hash it is told that it has the file already.
 FOR_MEMBERS = "private, max-age=300"
 FOR_ALL = "public, max-age=300"
+ASKED = "private, no-cache"
+TRACE_NAME = "trace.zip"
 TEXTS = (
     "text/",
     "application/json",
@@ -44,6 +47,17 @@ async def file_answer(blobs: Blobs, file: BundledFile, request: Request, caching
         return Response(status_code=status, headers=headers)
     first = await blobs.read_part(file.sha256, part.start, min(CHUNK_BYTES, part.size_bytes))
     return StreamingResponse(_chunks(blobs, file, part, first), status, headers)
+
+
+async def trace_answer(blobs: Blobs, trace: tuple[BlobKey, int], request: Request) -> Response:
+    """Return a stored trace: for the viewer, part by part, or to be kept as a file.
+
+    It may be recorded anew under the same address, so the browser asks each time.
+    """
+    key, size_bytes = trace
+    answer = await file_answer(blobs, BundledFile(TRACE_NAME, key, size_bytes), request, ASKED)
+    answer.headers["content-disposition"] = f'attachment; filename="{TRACE_NAME}"'
+    return answer
 
 
 def _unsatisfiable(file: BundledFile) -> Response:

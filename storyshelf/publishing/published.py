@@ -1,5 +1,6 @@
 """What is asked of a content host, from its address to the file."""
 
+import asyncio
 from http import HTTPStatus
 
 from starlette.requests import Request
@@ -20,9 +21,11 @@ from storyshelf.publishing.address import (
     Front,
     InBranch,
     InBuild,
+    TraceFile,
+    ViewerFile,
     parse_address,
 )
-from storyshelf.publishing.answers import FOR_ALL, FOR_MEMBERS, file_answer
+from storyshelf.publishing.answers import FOR_ALL, FOR_MEMBERS, file_answer, trace_answer
 from storyshelf.publishing.errors import (
     EmptyBranchError,
     ForMembersError,
@@ -33,6 +36,9 @@ from storyshelf.publishing.errors import (
     UnsealedBuildError,
 )
 from storyshelf.publishing.pages import problem_page
+from storyshelf.publishing.trace_viewer import viewer_answer
+from storyshelf.traces import store as traces
+from storyshelf.traces.trace import NoSuchTraceError
 from storyshelf.web.cookies import cookie_values, give_cookie, own_name
 from storyshelf.web.hand_over import parse_hand_over
 from storyshelf.web.links import Links
@@ -78,6 +84,8 @@ class Published:
             raise NothingPublishedError
         if isinstance(address, Entrance):
             return await self._let_in(request)
+        if isinstance(address, TraceFile | ViewerFile):
+            return await self._show_trace(request, address)
         async with self._parts.db.transaction() as tx:
             project = await self._project(tx, request)
             if not await self._door.lets_in(tx, project, cookie_values(request, self._cookie)):
@@ -87,6 +95,25 @@ class Published:
             return _lead_on(request, found)
         caching = FOR_ALL if project.options.public_storybook else FOR_MEMBERS
         return await file_answer(self._parts.blobs, found, request, caching)
+
+    async def _show_trace(self, request: Request, address: TraceFile | ViewerFile) -> Response:
+        """Answer with a trace or what shows it: to members alone, in a public project too."""
+        async with self._parts.db.transaction() as tx:
+            project = await self._project(tx, request)
+            if not await self._door.knows(tx, project, cookie_values(request, self._cookie)):
+                raise ForMembersError
+            found = None
+            if isinstance(address, TraceFile):
+                found = await traces.recorded_in(tx, project.id, address.snapshot_id)
+                if found is None:
+                    raise NoSuchTraceError(address.snapshot_id)
+        if found is not None:
+            return await trace_answer(self._parts.blobs, found, request)
+        assert isinstance(address, ViewerFile), "the other one was found"
+        answer = await asyncio.to_thread(viewer_answer, address.path, request)
+        if answer is None:
+            raise NothingPublishedError
+        return answer
 
     async def _let_in(self, request: Request) -> Response:
         """Turn a hand-over into a pass, and lead on to where it was for."""

@@ -96,6 +96,7 @@ LEFT JOIN page AS b ON used_at < :before
         SELECT FROM snapshots AS s
         WHERE s.frames <> '{}' AND s.frames @> ARRAY[b.key] OFFSET 0
     )
+    AND NOT EXISTS (SELECT FROM traces AS t WHERE t.blob_key = b.key OFFSET 0)
 """)
 
 

@@ -13,6 +13,7 @@ from storyshelf.ids import BlobKey, EnvironmentId, SnapshotId
 from storyshelf.review import strip
 from storyshelf.review.read import examined_of, shard_of, snapshot_view
 from storyshelf.snapshots import steadiness_store
+from storyshelf.traces.store import trace_of
 from storyshelf.ui.choice import Choice, Trail
 from storyshelf.ui.render import render
 from storyshelf.ui.view_models.filmstrip import EACH_SIDE
@@ -67,4 +68,5 @@ async def _read(tx: Tx, build: Build, here: SnapshotId, choice: Choice) -> Read:
         facts=await facts_of(tx, EnvironmentId(environment) if environment else None),
         examined=await examined_of(tx, here),
         steadiness=await steadiness_store.of(tx, build.project_id, snapshot.key),
+        trace=await trace_of(tx, snapshot.id),
     )

@@ -31,7 +31,10 @@ class Guide:
 
     def to(self, folder: str, story: str) -> RedirectResponse:
         """Return the way to a story in the folder; none: to the Storybook's first."""
-        target = with_query(folder, {"path": story})
+        return self.to_path(with_query(folder, {"path": story}))
+
+    def to_path(self, target: str) -> RedirectResponse:
+        """Return the way to a path of that host."""
         address = with_query(f"{self._origin}/enter", {"note": self._note(target)})
         return RedirectResponse(address, HTTPStatus.SEE_OTHER, HEADERS)
 

@@ -81,6 +81,10 @@ class Links:
         """Return the page of a snapshot."""
         return f"{self.build(slug, number)}/snapshots/{snapshot_id}"
 
+    def trace(self, slug: str, number: int, snapshot_id: SnapshotId) -> str:
+        """Return where a snapshot's trace is asked for, and the way to it once it is recorded."""
+        return f"{self.snapshot(slug, number, snapshot_id)}/trace"
+
     def image(self, slug: str, key: BlobKey) -> str:
         """Return a picture, for whoever may see the project's pages."""
         return f"{self.project(slug)}/images/{key}"

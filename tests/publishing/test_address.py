@@ -2,7 +2,17 @@
 
 import pytest
 
-from storyshelf.publishing.address import Address, Entrance, Front, InBranch, InBuild, parse_address
+from storyshelf.ids import SnapshotId
+from storyshelf.publishing.address import (
+    Address,
+    Entrance,
+    Front,
+    InBranch,
+    InBuild,
+    TraceFile,
+    ViewerFile,
+    parse_address,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,6 +34,8 @@ from storyshelf.publishing.address import Address, Entrance, Front, InBranch, In
         ("/branches/%F0%9F%90%9B/", InBranch("🐛", "")),
         ("/branches/..%2F..%2Fetc/", InBranch("../../etc", "")),
         ("/branches/%252F/", InBranch("%2F", "")),
+        ("/traces/7.zip", TraceFile(SnapshotId(7))),
+        ("/trace-viewer/assets/a.js", ViewerFile("assets/a.js")),
     ],
 )
 def test_a_path_names_one_thing(path: str, named: Address) -> None:
@@ -53,6 +65,8 @@ def test_a_path_names_one_thing(path: str, named: Address) -> None:
         "/branches/main//evil.test",
         "/branches/main/%0d%0aa",
         "/other",
+        *("/traces/", "/traces/7", "/traces/07.zip", "/traces/7.zip/", "/traces/\u0667.zip"),
+        *("/traces/1000000000000000000.zip", "/trace-viewer"),
         "http://evil.test/builds/7/",
     ],
 )

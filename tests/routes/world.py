@@ -26,6 +26,7 @@ from tests.builds.facts import read, snapshots_of
 from tests.builds.hand import a_hand
 from tests.people import AN_HOUR
 from tests.routes.table import SPARE_BUILD, Row
+from tests.traces.recordings import a_zip, recorded
 
 ACTOR = "a test"
 SHEET = "storyshelf.css"
@@ -78,6 +79,7 @@ async def a_world(db: Database, blobs: Path) -> World:
     hand = await a_hand(db, LocalBlobs(blobs))
     await hand.run(LOOK)
     build = await hand.run(LOOK | {"a--one": "blue"})
+    await recorded(hand, build, "a--one", a_zip())
     assert str((await hand.upload(sorted(LOOK))).number) == SPARE_BUILD
     snapshot = (await snapshots_of(hand, build))["a--one"]
     (done, *_rest) = [row["id"] for row in await read(hand, DONE)]

@@ -8,6 +8,7 @@ from storyshelf.db.tables.builds import (
     ShardRow,
     SnapshotRow,
     SteadinessRow,
+    TraceRow,
 )
 from storyshelf.db.tables.content import (
     BlobRow,
@@ -73,5 +74,6 @@ __all__ = [
     "SteadinessRow",
     "TickRow",
     "TokenRow",
+    "TraceRow",
     "UserRow",
 ]

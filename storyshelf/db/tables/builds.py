@@ -259,3 +259,31 @@ class SteadinessRow(Base):
     unstable: Mapped[int] = mapped_column(Integer)
     flakiness: Mapped[float]  # 0 to 1
     seen_at: Mapped[datetime] = set_now()
+
+
+class TraceRow(Base):
+    """A recording of one more capture of a snapshot's story, wished by somebody."""
+
+    __tablename__ = "traces"
+    __table_args__ = (
+        Index("ix_traces_job_id", "job_id"),
+        Index("ix_traces_blob", "blob_key", postgresql_where=text("blob_key IS NOT NULL")),
+        one_of("state", "wished", "recorded", "failed"),
+        CheckConstraint("(ended_at IS NULL) = (state = 'wished')", name="ended_when_over"),
+        CheckConstraint(
+            "(state = 'recorded') = (blob_key IS NOT NULL AND size_bytes IS NOT NULL)",
+            name="recorded_what",
+        ),
+    )
+
+    snapshot_id: Mapped[int] = mapped_column(
+        ForeignKey("snapshots.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    state: Mapped[str] = mapped_column(server_default="wished")
+    job_id: Mapped[int]
+    blob_key: Mapped[str | None] = mapped_column(ForeignKey("blobs.key"))
+    size_bytes: Mapped[int | None]
+    note: Mapped[str]  # how the story ended in it, or why there is none
+    wished_by: Mapped[str]
+    wished_at: Mapped[datetime] = set_now()
+    ended_at: Mapped[datetime | None]

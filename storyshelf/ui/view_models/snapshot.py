@@ -11,6 +11,7 @@ from storyshelf.review.strip import Shown, Window
 from storyshelf.snapshots.decision import DECIDABLE, Decision
 from storyshelf.snapshots.snapshot import Verdict
 from storyshelf.snapshots.steadiness import Steadiness
+from storyshelf.traces.trace import Trace
 from storyshelf.ui.choice import Trail
 from storyshelf.ui.signs import DECISION_SIGNS, VERDICT_SIGNS, Sign
 from storyshelf.ui.view_models.accessibility import AccessibilityNote, accessibility_of
@@ -39,6 +40,7 @@ from storyshelf.ui.view_models.pictures import (
     picture_of,
     stage_of,
 )
+from storyshelf.ui.view_models.trace import May, TraceBox, trace_box
 from storyshelf.ui.words import When, when_at_all
 from storyshelf.web.links import Links
 
@@ -54,6 +56,7 @@ class Read:
     facts: Mapping[str, str]
     examined: ExaminedView | None = None
     steadiness: Steadiness | None = None
+    trace: Trace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,7 @@ class SnapshotPage:
     facts: Sequence[Fact]
     environment: Sequence[Fact]
     timings: Sequence[Timing]
+    trace: TraceBox | None
     previous_link: str | None
     next_link: str | None
 
@@ -152,6 +156,7 @@ def snapshot_page(
         facts=[*facts_of(snapshot, read.shard), *steadiness_facts(read.steadiness)],
         environment=environment_of(read.facts),
         timings=timings_of(snapshot.timings_ms),
+        trace=trace_box(trail, snapshot, read.trace, _may(project, who), now),
         previous_link=None if before is None else trail.snapshot(before.id),
         next_link=None if after is None else trail.snapshot(after.id),
     )
@@ -173,6 +178,10 @@ def _decision(
         is_accepted=snapshot.decision is Decision.ACCEPTED,
         is_denied=snapshot.decision is Decision.DENIED,
     )
+
+
+def _may(project: Project, who: Who) -> May:
+    return May.ASK if who.may(Action.RUN, project.id) else May.LOOK
 
 
 def _waiting(counts: Mapping[Verdict, Shown]) -> str:
