@@ -15,6 +15,7 @@ Decided here, once for all pictures (a change of any of these raises `CAPTURE_PR
 - **Animations are over**: one iteration of 1 ms, then finished, or cancelled where they never end;
   a story may want them held at their start instead. SMIL and video rest at their start; animated
   images show their first frame (a browser setting).
+- **Scrollbars are hidden** by a word to each page, since a browser's own setting has no exception.
 - **Focus stays where the story left it**; the caret is invisible; the mouse is outside the window.
 - **Service workers are allowed**: mocked stories need them. An origin belongs to one build, and
   what a story stored is cleared before the next one.

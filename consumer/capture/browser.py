@@ -27,7 +27,6 @@ DETERMINISM = (
     "--font-render-hinting=none",
     "--disable-lcd-text",
     "--force-color-profile=srgb",
-    "--hide-scrollbars",
     # A tile is drawn anew as a whole: drawn in part, the edges of round corners keep a trace of
     # what was there before, which depends on when the page was first painted.
     "--disable-partial-raster",
@@ -116,6 +115,7 @@ class LaunchedBrowser:
                 self._browser = await self._driver.chromium.launch(
                     executable_path=self._choice.executable,
                     args=self._flags,
+                    ignore_default_args=["--hide-scrollbars"],  # each page says it for itself
                     chromium_sandbox=self._choice.sandbox is Sandbox.ON,
                     handle_sigint=False,
                     handle_sigterm=False,

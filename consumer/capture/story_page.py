@@ -58,6 +58,7 @@ class StoryPage:
         self._shows: Order | None = None
         self._height_px = 0  # of the window, grown for a story or not
         self.is_spent = False  # it took its picture, and then did not answer any more
+        self._has_scrollbars = True  # as a browser has them, until it is told otherwise
         self._media = ALWAYS  # what the page was last told of media
         self._cdp = cdp
         self._origin = origin
@@ -137,7 +138,14 @@ class StoryPage:
         self._height_px = height_px
 
     async def dress(self, look: Look, budget: Budget) -> None:
-        """Have the page's media be those of the look; what they are already costs nothing."""
+        """Have the page's media be those of the look; what they are already costs nothing.
+
+        Scrollbars too: a document has them, or not, from its beginning.
+        """
+        if look.scrollbars is not self._has_scrollbars:
+            hidden = {"hidden": not look.scrollbars}
+            await self.send("Emulation.setScrollbarsHidden", hidden, budget.at_most(CALL_S))
+            self._has_scrollbars = look.scrollbars
         if _media_of(look) == _media_of(self._media):
             return
         emulating = self.page.emulate_media(

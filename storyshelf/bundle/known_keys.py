@@ -62,6 +62,7 @@ KNOWN_KEYS = (
     KnownKey("locale", Shape.TEXT),
     KnownKey("timeZone", Shape.TEXT),
     KnownKey("scale", Shape.NUMBER),
+    KnownKey("scrollbars", Shape.FLAG),
     KnownKey("freezeTime", Shape.TEXT),
     KnownKey("waitFor", Shape.TEXT, ("percy.waitForSelector",)),
     KnownKey("scrollThrough", Shape.FLAG),

@@ -84,6 +84,7 @@ class Look:
     padding_px: int = USUAL
     time: str = ""  # REAL_TIME, or milliseconds since 1970; none: the instant of all stories
     animations: Animations = Animations.END
+    scrollbars: bool = False  # shown where something can be scrolled
     scrolls: bool = False  # once through the page before its picture is taken
     wait_for: str = ""  # a selector of what has to be visible before
     shot: str = ""  # that the play function is to reach; none: its end
@@ -133,6 +134,7 @@ class Look:
             "ignored": tuple,
             "padding_px": int,
             "animations": Animations,
+            "scrollbars": bool,
             "scrolls": bool,
         }
         return cls(**{name: kinds.get(name, str)(value) for name, value in stored.items()})

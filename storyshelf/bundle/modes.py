@@ -36,8 +36,11 @@ OF_CHROMATIC = frozenset({"viewport", "disable", "forcedColors", "prefersReduced
 OF_OURS = OF_CHROMATIC | {
     "colorScheme", "media", "locale", "timeZone", "scale", "cropToViewport", "globals", "args",
     "ignoreSelectors", "fullPage", "padding", "freezeTime", "waitFor", "scrollThrough",
+    "scrollbars",
     "pauseAnimationAtEnd",
 }  # fmt: skip
+
+FLAGS = {"scrollThrough": "scrolls", "scrollbars": "scrollbars"}  # of a look, by their keys
 
 _LOCALE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}")
 _TIME_ZONE = re.compile(r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,2}")
@@ -101,8 +104,9 @@ def read_look(reader: Reader, values: Values, look: Look) -> Look:
     if "pauseAnimationAtEnd" in values:
         is_at_end = reader.flag(values, "pauseAnimationAtEnd")
         changes["animations"] = Animations.END if is_at_end else Animations.START
-    if "scrollThrough" in values:
-        changes["scrolls"] = reader.flag(values, "scrollThrough")
+    for key, name in FLAGS.items():
+        if key in values:
+            changes[name] = reader.flag(values, key)
     if "ignoreSelectors" in values:
         changes["ignored"] = reader.texts(values, "ignoreSelectors", MAX_SELECTORS, MAX_SELECTOR)
     return replace(look, **{name: value for name, value in changes.items() if value is not None})

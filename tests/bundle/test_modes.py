@@ -266,6 +266,7 @@ def test_selectors_that_cannot_be_followed_are_told(
         ({"fullPage": True, "cropToViewport": True}, Look(crop=Crop.VIEWPORT)),
         ({"padding": 0}, Look(padding_px=0)),
         ({"scrollThrough": True}, Look(scrolls=True)),
+        ({"scrollbars": True}, Look(scrollbars=True)),
         ({"waitFor": "#map .tile"}, Look(wait_for="#map .tile")),
         ({"freezeTime": False}, Look(time="real")),
         ({"freezeTime": "2031-02-03T04:05:06Z"}, Look(time="1927857906000")),

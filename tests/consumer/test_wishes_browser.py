@@ -52,6 +52,10 @@ STORIES = {
     "a--now": LittleStory(BLUE_IF.format("Date.now() > Date.UTC(2025, 0)")),
     "a--tall": html("<div style='width: 700px; height: 900px; background: red'></div>"),
     "a--revealed": LittleStory(REVEALED),
+    "a--scrolled": html(
+        "<div style='width: 100px; height: 40px; overflow: auto; background: blue'>"
+        "<div style='height: 400px; background: red'></div></div>"
+    ),
     "a--slow": LittleStory(
         html(SQUARE).render
         + "setTimeout(() => { root.firstChild.id = 'here';"
@@ -135,3 +139,11 @@ async def test_what_an_attribute_leaves_out_is_not_in_the_picture(opened: Opener
     assert colour(picture, 20, 20) == (0, 0, 0)
     assert colour(picture, 100, 20) == RED
     assert colour(picture, 60, 76) == WHITE
+
+
+async def test_scrollbars_are_hidden_unless_they_are_asked_for(opened: Opener) -> None:
+    stage = await opened(LittleStorybook(STORIES))
+    looks = (ALWAYS, Look(scrollbars=True), ALWAYS)
+    edges = [colour(await shot(stage, "a--scrolled", look), 110, 30) for look in looks]
+    assert edges[0] == edges[2] == RED
+    assert edges[1] not in {RED, BLUE}
