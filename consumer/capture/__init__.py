@@ -19,6 +19,9 @@ Decided here, once for all pictures (a change of any of these raises `CAPTURE_PR
 - **Focus stays where the story left it**; the caret is invisible; the mouse is outside the window.
 - **Service workers are allowed**: mocked stories need them. An origin belongs to one build, and
   what a story stored is cleared before the next one.
+- **A page may show one story after another.** Only bytes that are the baseline's are believed
+  there; whatever else comes out, the story is loaded by itself and shot again. `aftermath` has the
+  rest of it.
 - **The picture** is the content's box with a padding. Content taller than the viewport gets a
   taller viewport, unless its height follows the viewport's: then it is drawn beyond it instead.
 """

@@ -88,10 +88,9 @@ class Studio:
         if kind is not Page.SWITCHED:
             return replace(await self._loaded(order, kind, budget, on_stage), page=kind)
         look = await self._glance(order, budget, on_stage)
-        if look is not None and look.picture is not None and _is_baseline(look.picture, order):
+        if look is not None and look.picture is not None:
             self._aftermath.did_not_matter(look.left)
-            assert self._sitting is not None, "it was glanced at"
-            return await with_findings(replace(self._sitting, budget=budget), look.picture)
+            return look.picture
         picture = await self._loaded(order, Page.SHARED, budget, on_stage)
         if look is not None and look.tells and _is_baseline(picture, order):
             dependence = self._aftermath.did_matter(look.left, look.before)
@@ -101,7 +100,8 @@ class Studio:
     async def _glance(self, order: Order, budget: Budget, on_stage: OnStage) -> Glance | None:
         """Look at the story in the page that is loaded; None if there is none, or none any more.
 
-        Whatever is wrong with it here is not told: it is loaded by itself next.
+        Only the baseline's picture is returned. Whatever else is wrong here is not told: the story
+        is loaded by itself next.
         """
         page = self._open_pool().loaded(order) if order.baseline else None
         if page is None:
@@ -109,7 +109,11 @@ class Studio:
         short = Budget.of_ms(self._clock, 1_000 * budget.at_most(GLANCE_S))
         self._sitting = Sitting(page, order, short, on_stage)
         try:
-            return await glance(self._sitting, self._aftermath)
+            look = await glance(self._sitting, self._aftermath)
+            if look.picture is None or not _is_baseline(look.picture, order):
+                return replace(look, picture=None)
+            sitting = replace(self._sitting, budget=budget)
+            return replace(look, picture=await with_findings(sitting, look.picture))
         except TROUBLE:
             await self._open_pool().discard(Page.SHARED)
             return None

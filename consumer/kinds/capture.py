@@ -125,9 +125,12 @@ class CaptureHandler:
 def in_order_of_looks(snapshots: Sequence[PlannedSnapshot]) -> list[PlannedSnapshot]:
     """Return them by look and viewport, so that the page seldom has to change; else as they come.
 
-    Language and time zone weigh most: they cost a new context, whose caches are cold.
+    Language and time zone weigh most: they cost a new context, whose caches are cold. Within a look
+    those that share a page are not parted by others.
     """
-    return sorted(snapshots, key=lambda one: (one.options.look, one.options.viewport))
+    return sorted(
+        snapshots, key=lambda one: (one.options.look, one.options.viewport, one.options.isolation)
+    )
 
 
 def _is_given_up(snapshot: PlannedSnapshot) -> bool:

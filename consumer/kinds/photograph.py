@@ -48,17 +48,20 @@ from consumer.messages import (
     Page,
 )
 from consumer.supervisor import CaptureRequest, Child, RequestFailedError
+from storyshelf.bundle.isolation import Isolation
 from storyshelf.clock import Clock
 from storyshelf.diff.outcome import Outcome
 from storyshelf.diff.png import BadPngError, read_header
 from storyshelf.errors import StoryshelfError
 from storyshelf.ids import BlobKey, EnvironmentId, StoryId
 from storyshelf.queue.job_kind import Work
+from storyshelf.snapshots.dependence import seen
 from storyshelf.snapshots.snapshot import (
     CaptureError,
     CaptureOptions,
     ConsoleLine,
     Notice,
+    OrderDependence,
     Picture,
     Pixels,
     PlannedSnapshot,
@@ -112,7 +115,7 @@ class Photographer:
         return await self._stored(commission, await self._find(commission))
 
     async def _find(self, commission: "_Commission") -> Finding:
-        first = await self._shoot(commission, Page.SHARED)
+        first = await self._shoot(commission, _page_for(commission.snapshot))
         with _blamed_on(commission.snapshot.key.story_id):
             finding = await self._judged(commission, first)
             if not must_be_seen_again(commission.snapshot, finding):
@@ -297,7 +300,7 @@ class Photographer:
             error=error_of(captured),
             warnings=(
                 *finding.warnings,
-                *(Notice(w.code, w.text) for w in captured.warnings),
+                *_notices(captured),
                 *notices_of(findings),
             ),
             timings_ms={**captured.timings_ms, **commission.watch.taken_ms},
@@ -306,6 +309,7 @@ class Photographer:
             level=_level(finding),
             findings=findings,
             standing=standing_of(commission.snapshot, findings),
+            order_dependence=_dependence(captured),
         )
 
     async def _mask(
@@ -333,6 +337,28 @@ class _Commission:
     work: Work
     watch: Stopwatch
     ignored: dict[Box, None]  # of the baseline and of every picture so far, in their order
+
+
+def _page_for(snapshot: PlannedSnapshot) -> Page:
+    """Return where a story is shown at first; only a baseline can confirm a switched page."""
+    match snapshot.options.isolation:
+        case Isolation.SHARED:
+            return Page.SHARED if snapshot.baseline_image is None else Page.SWITCHED
+        case Isolation.STRICT:
+            return Page.SHARED
+        case Isolation.FRESH:
+            return Page.FRESH
+
+
+def _dependence(captured: Captured) -> OrderDependence | None:
+    found = captured.order_dependence
+    return None if found is None else OrderDependence(found.suspect, found.left)
+
+
+def _notices(captured: Captured) -> tuple[Notice, ...]:
+    found = _dependence(captured)
+    said = (Notice(warning.code, warning.text) for warning in captured.warnings)
+    return (*said, *(() if found is None else (seen(found),)))
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from storyshelf.builds import environment_store, moving, shard_store, store
 from storyshelf.builds.build import Build, BuildState
 from storyshelf.builds.jobs import capture_job, finalise_job
 from storyshelf.bundle.index import Story
+from storyshelf.bundle.isolation import Isolation
 from storyshelf.bundle.look import USUAL, USUAL_PADDING_PX, Look
 from storyshelf.bundle.parameters import ParameterWarning, ReadParameters, StoryParameters, modes_of
 from storyshelf.bundle.tags import why_left_out
@@ -19,9 +20,11 @@ from storyshelf.projects.branches import is_among
 from storyshelf.projects.options import ProjectOptions
 from storyshelf.queue import store as queue
 from storyshelf.shards.plan import PlannedCapture, cut
+from storyshelf.snapshots import dependence_store
 from storyshelf.snapshots import store as snapshots
 from storyshelf.snapshots.decision import ACCEPTED_BRANCH, FIRST_BUILD, accepted_by
-from storyshelf.snapshots.snapshot import CaptureOptions, Notice, Verdict
+from storyshelf.snapshots.dependence import kept_apart
+from storyshelf.snapshots.snapshot import CaptureOptions, Notice, OrderDependence, Verdict
 from storyshelf.snapshots.store import AncestorSnapshot, NewSnapshot
 
 UNREAD = ParameterWarning(
@@ -53,6 +56,7 @@ class Surroundings:
     environment: EnvironmentId
     slots: int
     shard_cost_ms: int
+    kept_apart: Mapping[SnapshotKey, OrderDependence] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,7 @@ async def read_surroundings(
         environment=environment,
         slots=slots,
         shard_cost_ms=shard_cost_ms,
+        kept_apart=await dependence_store.proven(tx, project.id),
     )
 
 
@@ -168,6 +173,7 @@ def _rows_of(
         key = SnapshotKey(story.story_id, mode.name)
         baseline = choose(key, ancestor, around.build.branch)
         verdict, reason = _first_verdict(left_out, read.parameters, baseline)
+        isolation, apart = _isolation(key, options.isolation, around)
         rows.append(
             NewSnapshot(
                 key=key,
@@ -175,13 +181,16 @@ def _rows_of(
                 name=story.name,
                 import_path=story.import_path,
                 options=replace(
-                    options, viewport=mode.viewport, look=_look(mode.look, around.options)
+                    options,
+                    viewport=mode.viewport,
+                    look=_look(mode.look, around.options),
+                    isolation=isolation,
                 ),
                 verdict=verdict,
                 reason=reason,
                 baseline_id=baseline.snapshot_id,
                 baseline_reason=baseline.reason,
-                warnings=tuple(Notice(warning.code, warning.text) for warning in read.warnings),
+                warnings=(*(Notice(each.code, each.text) for each in read.warnings), *apart),
             )
         )
     return rows
@@ -195,7 +204,7 @@ def _look(wished: Look, project: ProjectOptions) -> Look:
 
 
 def _capture_options(wished: StoryParameters, project: ProjectOptions) -> CaptureOptions:
-    """A story's own threshold beats its project's."""
+    """What a story asks for itself beats what its project does."""
     threshold = wished.diff_threshold
     return CaptureOptions(
         delay_ms=wished.delay_ms,
@@ -203,7 +212,18 @@ def _capture_options(wished: StoryParameters, project: ProjectOptions) -> Captur
         includes_edges=wished.includes_edges,
         accessibility=wished.accessibility.at(project.accessibility),
         checks=wished.accessibility.checks,
+        isolation=wished.isolation or project.isolation,
     )
+
+
+def _isolation(
+    key: SnapshotKey, asked: Isolation, around: Surroundings
+) -> tuple[Isolation, tuple[Notice, ...]]:
+    """Return what the story is shown in, and why that is not what was asked for."""
+    found = around.kept_apart.get(key)
+    if asked is not Isolation.SHARED or found is None:
+        return asked, ()
+    return Isolation.STRICT, (kept_apart(found),)
 
 
 def _read(story: Story, content: BundleContent) -> ReadParameters:

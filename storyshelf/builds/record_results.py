@@ -8,11 +8,11 @@ from storyshelf.builds.build import Build
 from storyshelf.builds.jobs import ShardPayload
 from storyshelf.bundle.manifest import BundledFile
 from storyshelf.db.engine import Tx
-from storyshelf.ids import BlobKey
-from storyshelf.snapshots import steadiness_store
+from storyshelf.ids import BlobKey, SnapshotKey
+from storyshelf.snapshots import dependence_store, steadiness_store
 from storyshelf.snapshots import store as snapshots
 from storyshelf.snapshots.decision import accepted_by
-from storyshelf.snapshots.snapshot import PlannedSnapshot, SnapshotResult
+from storyshelf.snapshots.snapshot import OrderDependence, PlannedSnapshot, SnapshotResult
 from storyshelf.storage import store as blob_rows
 
 
@@ -47,7 +47,16 @@ async def record(tx: Tx, work: ShardWork, results: Sequence[SnapshotResult]) -> 
     await blob_rows.remember(tx, work.build.project_id, _blobs_of(results))
     levels = {result.id: result.level for result in results if result.level is not None}
     await steadiness_store.remember(tx, work.build.project_id, levels)
+    await dependence_store.note(tx, work.build.project_id, _dependences_of(work, results))
     await snapshots.write_results(tx, results, accepted_by(work.build.rule))
+
+
+def _dependences_of(
+    work: ShardWork, results: Sequence[SnapshotResult]
+) -> dict[SnapshotKey, OrderDependence]:
+    keys = {snapshot.id: snapshot.key for snapshot in work.snapshots}
+    found = ((keys[result.id], result.order_dependence) for result in results)
+    return {key: dependence for key, dependence in found if dependence is not None}
 
 
 def _blobs_of(results: Sequence[SnapshotResult]) -> dict[BlobKey, int]:

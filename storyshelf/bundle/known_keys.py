@@ -66,6 +66,7 @@ KNOWN_KEYS = (
     KnownKey("freezeTime", Shape.TEXT),
     KnownKey("waitFor", Shape.TEXT, ("percy.waitForSelector",)),
     KnownKey("scrollThrough", Shape.FLAG),
+    KnownKey("isolation", Shape.TEXT),
     KnownKey("pauseAnimationAtEnd", Shape.FLAG, ("chromatic.pauseAnimationAtEnd",)),
     KnownKey("accessibility", Shape.TEXT, ("a11y",)),
     KnownKey("ignoreSelectors", Shape.LIST, (

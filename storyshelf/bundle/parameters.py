@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from storyshelf.bundle.accessibility import NO_WISH, AccessibilityWish, read_wish
+from storyshelf.bundle.isolation import Isolation
 from storyshelf.bundle.known_keys import KEYS
 from storyshelf.bundle.look import ALWAYS, Look
 from storyshelf.bundle.modes import Mode, read_look, read_modes
@@ -60,6 +61,7 @@ class StoryParameters:
     scale: float | None = None
     shots: tuple[str, ...] = ()  # named pictures on the way, besides the one at the end
     accessibility: AccessibilityWish = NO_WISH
+    isolation: Isolation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ def parse_parameters(storyshelf: object, chromatic: object) -> ReadParameters:
         scale=reader.number_among(values, "scale", SCALES),
         shots=read_shots(reader, values, [mode.name for mode in modes]),
         accessibility=read_wish(reader, ours.get("accessibility"), others.get("accessibility")),
+        isolation=reader.choice(values, "isolation", Isolation),
     )
     if parameters.modes and parameters.viewports:
         reader.warn("viewports", values["viewports"], "is ignored beside modes, which name theirs")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from storyshelf.bundle.accessibility import Accessibility
+from storyshelf.bundle.isolation import Isolation
 from storyshelf.bundle.look import MAX_PADDING_PX, USUAL_PADDING_PX
 from storyshelf.bundle.parameters import MAX_VIEWPORTS, Viewport
 from storyshelf.bundle.tags import TagRule, parse_rule
@@ -57,6 +58,7 @@ class ProjectOptions:
     captures_docs: bool = False  # docs pages are captured too
     story_tags: tuple[TagRule, ...] = ()  # that captured stories keep to
     accessibility: Accessibility = Accessibility.ADDON  # what is done about it
+    isolation: Isolation = Isolation.SHARED  # of stories that ask for none
 
     @classmethod
     def parse(cls, stored: Mapping[str, Any]) -> "ProjectOptions":
@@ -76,6 +78,8 @@ class ProjectOptions:
             known["story_tags"] = tuple(map(parse_rule, known["story_tags"]))
         if "accessibility" in known:
             known["accessibility"] = Accessibility(known["accessibility"])
+        if "isolation" in known:
+            known["isolation"] = Isolation(known["isolation"])
         return cls(**known)
 
     def to_json(self) -> dict[str, StoredValue]:
@@ -94,6 +98,7 @@ class ProjectOptions:
             "captures_docs": self.captures_docs,
             "story_tags": [rule.written for rule in self.story_tags],
             "accessibility": self.accessibility.value,
+            "isolation": self.isolation.value,
         }
 
 
@@ -188,6 +193,13 @@ def _accessibility(value: str) -> str:
     return value.lower()
 
 
+def _isolation(value: str) -> str:
+    if value not in list(Isolation):
+        msg = f"it has to be one of {', '.join(Isolation)}"
+        raise ValueError(msg)
+    return value
+
+
 def _few(words: list[str], most: int, what: str) -> list[str]:
     once = list(dict.fromkeys(words))
     if len(once) > most:
@@ -223,4 +235,5 @@ OPTIONS: Mapping[str, OptionKind] = {
     "captures_docs": OptionKind("true|false", _yes_or_no),
     "story_tags": OptionKind("test,!experimental|none", _tags),
     "accessibility": OptionKind("|".join(Accessibility), _accessibility),
+    "isolation": OptionKind("shared|strict|fresh-context", _isolation),
 }

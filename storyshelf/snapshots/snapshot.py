@@ -6,9 +6,10 @@ from enum import StrEnum
 from typing import Any
 
 from storyshelf.bundle.accessibility import Accessibility
+from storyshelf.bundle.isolation import Isolation
 from storyshelf.bundle.look import ALWAYS, Look
 from storyshelf.bundle.viewport import Viewport
-from storyshelf.ids import BlobKey, EnvironmentId, SnapshotId, SnapshotKey
+from storyshelf.ids import BlobKey, EnvironmentId, SnapshotId, SnapshotKey, StoryId
 from storyshelf.snapshots.steadiness import Level
 from storyshelf.snapshots.violations import Findings, Standing
 
@@ -65,6 +66,7 @@ class CaptureOptions:
     look: Look = ALWAYS
     accessibility: Accessibility = Accessibility.ADDON
     checks: str = ""  # of its accessibility: what to look for, see `bundle.accessibility`
+    isolation: Isolation = Isolation.SHARED
 
     def to_json(self) -> dict[str, Any]:
         """Return what is stored; of the look and what is looked for only what is not as always."""
@@ -82,6 +84,7 @@ class CaptureOptions:
             look=Look.parse(stored.get("look", {})),
             accessibility=Accessibility(stored.get("accessibility", Accessibility.OFF)),
             checks=stored.get("checks", ""),
+            isolation=Isolation(stored.get("isolation", Isolation.STRICT)),
         )
 
 
@@ -168,6 +171,17 @@ class StoredMask:
 
 
 @dataclass(frozen=True, slots=True)
+class OrderDependence:
+    """Shown after the suspect, a story was not its baseline's picture; loaded by itself it was.
+
+    `left` names what was found in the page once the suspect had gone.
+    """
+
+    suspect: StoryId
+    left: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SnapshotResult:
     """What one capture says of one snapshot, ready to be written."""
 
@@ -189,3 +203,4 @@ class SnapshotResult:
     findings: Findings | None = None
     standing: Standing | None = None  # of the findings, beside the baseline's
     ignored: tuple[Region, ...] = ()  # what of its picture is not compared, now or as a baseline
+    order_dependence: OrderDependence | None = None

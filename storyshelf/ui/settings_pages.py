@@ -8,6 +8,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, Field
 
 from storyshelf.auth.permissions import Action
+from storyshelf.bundle.isolation import Isolation
 from storyshelf.errors import BadInputError
 from storyshelf.projects.change import ProjectChange, change_project
 from storyshelf.projects.options import BadOptionError, StoredValue, read_option
@@ -54,6 +55,7 @@ class SettingsForm(BaseModel):
     captures_docs: Literal["", "yes"] = ""
     story_tags: str = Field("", max_length=MAX_TYPED)
     accessibility: str = Field("", max_length=MAX_TYPED)
+    isolation: str = Field(Isolation.SHARED.value, max_length=MAX_TYPED)
 
 
 DONE = {"saved": "The settings are saved", "same": "Nothing was different, so nothing was changed"}

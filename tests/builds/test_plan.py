@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from storyshelf.builds.build import Build, BuildState
 from storyshelf.builds.plan_build import UNREAD, BundleContent, Plan, Surroundings, plan
 from storyshelf.bundle.index import Story
+from storyshelf.bundle.isolation import Isolation
 from storyshelf.bundle.look import USUAL, ColorScheme, Look
 from storyshelf.bundle.parameters import Viewport, parse_parameters
 from storyshelf.bundle.tags import TagRule
 from storyshelf.ids import BuildId, EnvironmentId, ProjectId, SnapshotId, SnapshotKey, StoryId
 from storyshelf.projects.options import ProjectOptions
-from storyshelf.snapshots.snapshot import CaptureOptions, Verdict
+from storyshelf.snapshots.snapshot import CaptureOptions, OrderDependence, Verdict
 from storyshelf.snapshots.store import AncestorSnapshot, NewSnapshot
 
 WHEN = datetime(2030, 1, 1, tzinfo=UTC)
@@ -372,3 +373,35 @@ def test_the_rule_of_an_accepted_branch_goes_before_that_of_a_first_build(
 ) -> None:
     accepting = replace(around, options=ProjectOptions(accepts_branches=("main",)))
     assert plan(content("a--a"), accepting).rule == "accepted branch"
+
+
+def test_a_story_that_depends_on_others_is_loaded_by_itself_and_says_why() -> None:
+    key = SnapshotKey(StoryId("a--a"))
+    found = OrderDependence(StoryId("a--b"), ("div#toast in body",))
+    around = replace(ALONE, kept_apart={key: found})
+    rows = by_story(plan(content("a--a", "a--b"), around))
+    assert rows["a--a"].options.isolation is Isolation.STRICT
+    (notice,) = rows["a--a"].warnings
+    assert (notice.code, "last a--b. Left behind: div#toast" in notice.text) == (
+        "order_dependent",
+        True,
+    )
+    assert (rows["a--b"].options.isolation, rows["a--b"].warnings) == (Isolation.SHARED, ())
+
+
+@pytest.mark.parametrize(
+    ("project", "story", "isolation"),
+    [
+        (Isolation.SHARED, None, Isolation.SHARED),
+        (Isolation.STRICT, None, Isolation.STRICT),
+        (Isolation.STRICT, "shared", Isolation.SHARED),
+        (Isolation.SHARED, "fresh-context", Isolation.FRESH),
+    ],
+)
+def test_what_a_story_is_shown_in_is_its_own_wish_or_its_projects(
+    project: Isolation, story: str | None, isolation: Isolation
+) -> None:
+    said = {} if story is None else {"a__a": {"isolation": story}}
+    around = replace(ALONE, options=ProjectOptions(isolation=project))
+    rows = by_story(plan(content("a--a", **said), around))
+    assert rows["a--a"].options.isolation is isolation

@@ -2,14 +2,20 @@
 
 from dataclasses import replace
 
+from sqlalchemy import text
+
 from storyshelf.builds.build import Build
 from storyshelf.builds.record_results import ShardWork
-from storyshelf.queue.job import Lease
+from storyshelf.bundle.isolation import Isolation
+from storyshelf.ids import SnapshotKey, StoryId
+from storyshelf.queue.job import Completed, Lease
+from storyshelf.snapshots import dependence_store
 from storyshelf.snapshots import store as snapshots
 from storyshelf.snapshots.snapshot import (
     CaptureError,
     ConsoleLine,
     Notice,
+    OrderDependence,
     Picture,
     Pixels,
     SnapshotResult,
@@ -161,3 +167,28 @@ async def test_what_the_plan_warned_of_stays_beside_what_the_capture_warns_of(ha
     await hand.record(lease, work, [slow])
     row = (await snapshots_of(hand, build))["a--one"]
     assert [warning["code"] for warning in row["warnings"]] == ["bad_parameter", "slow"]
+
+
+async def test_a_story_seen_to_depend_on_others_twice_is_loaded_by_itself_for_a_while(
+    hand: Hand,
+) -> None:
+    found = OrderDependence(StoryId("b--one"), ("class dark of html",))
+    kept: list[Isolation] = []
+    for _ in range(3):
+        _, lease, work = await claimed(hand)
+        kept.append(next(s.options.isolation for s in work.snapshots if s.key.story_id == "a--one"))
+        shots = [await hand.shot(snapshot, LOOK) for snapshot in work.snapshots]
+        results = [
+            replace(shot, order_dependence=found) if snapshot.key.story_id == "a--one" else shot
+            for shot, snapshot in zip(shots, work.snapshots, strict=True)
+        ]
+        await hand.record(lease, work, results)
+        await hand.settle(lease, Completed(None), work.payload)
+    assert kept == [Isolation.SHARED, Isolation.SHARED, Isolation.STRICT]
+    async with hand.db.transaction() as tx:
+        assert await dependence_store.proven(tx, hand.project.id) == {
+            SnapshotKey(StoryId("a--one")): found
+        }
+        old = text("UPDATE order_dependences SET seen_at = now() - interval '31 days'")
+        await tx.execute(old)
+        assert await dependence_store.proven(tx, hand.project.id) == {}

@@ -9,7 +9,7 @@ const channel = (() => {
 })();
 window.__STORYBOOK_ADDONS_CHANNEL__ = channel;
 const show = (name) => { document.body.className = `sb-show-${name}`; };
-const id = new URLSearchParams(location.search).get("id");
+let id = new URLSearchParams(location.search).get("id");
 const fail = (event, error) => {
   document.querySelector(".sb-errordisplay").innerText = error.message;
   show("errordisplay");
@@ -47,6 +47,7 @@ const run = async () => {
   if (!story) { fail("storyMissing", new Error(`no story ${id}`)); return; }
   channel.emit("storyPrepared", { id, parameters: story.parameters, initialArgs: args, args });
   const reporters = []; // what an addon would say of the story
+  phase("loading");
   phase("rendering");
   show("main");
   try {
@@ -67,4 +68,12 @@ const run = async () => {
   phase("finished");
   channel.emit("storyFinished", { storyId: id, status: "success", reporters });
 };
+// The story before is taken down, as its framework would do it.
+const change = ({ storyId }) => {
+  id = storyId;
+  document.getElementById("storybook-root").replaceChildren();
+  run();
+};
+channel.on("setCurrentStory", change);
+channel.on("forceRemount", change);
 run();

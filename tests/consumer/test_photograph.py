@@ -20,10 +20,12 @@ from consumer.messages import (
     Ending,
     Failed,
     FailureCode,
+    OrderDependence,
     Page,
     Size,
 )
 from consumer.supervisor import CaptureRequest, Child, RequestFailedError
+from storyshelf.bundle.isolation import Isolation
 from storyshelf.diff.cover import Place
 from storyshelf.diff.png import read_header
 from storyshelf.ids import BlobKey, EnvironmentId, SnapshotId, SnapshotKey, StoryId
@@ -52,8 +54,9 @@ class Sitter:
     `red then blue` is a capture of a story that moves; `1@20,30` is a spot at that place.
     """
 
-    def __init__(self, clock: FakeClock, *shown: str) -> None:
+    def __init__(self, clock: FakeClock, *shown: str, found: OrderDependence | None = None) -> None:
         self._clock = clock
+        self._found = found
         self._shown = iter(shown)
         self.pages: list[Page] = []
 
@@ -69,7 +72,7 @@ class Sitter:
         moving = replace(
             still, level=Level.NEVER, shots=7, frames=b"".join(frames), frame_bytes=lengths
         )
-        return moving if frames else still
+        return moving if frames else replace(still, order_dependence=self._found)
 
     async def compare(self, options: CompareOptions, base: bytes, head: bytes) -> Compared:
         await self._clock.advance(COMPARE_S)
@@ -127,12 +130,17 @@ async def result_by(
     moving: tuple[Place, ...] = (),
     ignored: tuple[Region, ...] = (),
 ) -> SnapshotResult:
-    clock = blobs.clock
     key = SnapshotKey(StoryId("a--one"))
     planned = PlannedSnapshot(
         SnapshotId(7), key, CaptureOptions(), 0, None, image, moving, baseline_ignored=ignored
     )
-    photographer = Photographer(blobs, clock, EnvironmentId("e1"), timeout_ms=1000)
+    return await photographed(sitter, blobs, planned)
+
+
+async def photographed(
+    sitter: Sitter, blobs: "SlowBlobs", planned: PlannedSnapshot
+) -> SnapshotResult:
+    photographer = Photographer(blobs, blobs.clock, EnvironmentId("e1"), timeout_ms=1000)
     work = cast("Work", Progress())
     return await photographer.result_of(cast("Child", sitter), planned, work)
 
@@ -147,13 +155,46 @@ async def test_equal_bytes_are_unchanged_without_a_comparison() -> None:
     result, sitter = await result_of("red", baseline="red")
     assert (result.verdict, result.pixels) == (Verdict.UNCHANGED, Pixels.EQUAL)
     assert "compare" not in result.timings_ms
-    assert sitter.pages == [Page.SHARED]
+    assert sitter.pages == [Page.SWITCHED]
+
+
+@pytest.mark.parametrize(
+    ("isolation", "baseline", "page"),
+    [
+        (Isolation.SHARED, None, Page.SHARED),  # nothing could confirm another story's page
+        (Isolation.SHARED, "red", Page.SWITCHED),
+        (Isolation.STRICT, "red", Page.SHARED),
+        (Isolation.FRESH, "red", Page.FRESH),
+    ],
+)
+async def test_a_story_is_shown_in_what_it_asks_for(
+    isolation: Isolation, baseline: str | None, page: Page
+) -> None:
+    blobs = SlowBlobs(FakeClock())
+    sitter = Sitter(blobs.clock, "red")
+    image = None if baseline is None else await blobs.put(png_of(baseline))
+    key, options = SnapshotKey(StoryId("a--one")), CaptureOptions(isolation=isolation)
+    await photographed(sitter, blobs, PlannedSnapshot(SnapshotId(7), key, options, 0, None, image))
+    assert sitter.pages == [page]
+
+
+async def test_order_dependence_is_told_with_its_suspect_and_handed_on() -> None:
+    blobs = SlowBlobs(FakeClock())
+    image = await blobs.put(png_of("red"))
+    found = OrderDependence(StoryId("a--before"), ("class dark of html",))
+    result = await result_by(Sitter(blobs.clock, "red", found=found), blobs, image)
+    (notice,) = result.warnings
+    assert notice.code == "order_dependent"
+    assert "shown a--before" in notice.text
+    assert "Left behind: class dark of html." in notice.text
+    assert result.order_dependence is not None
+    assert result.order_dependence.suspect == "a--before"
 
 
 async def test_a_change_is_seen_again_in_a_fresh_page_and_all_of_it_is_timed() -> None:
     result, sitter = await result_of("blue", "blue", baseline="red")
     assert result.verdict is Verdict.CHANGED
-    assert sitter.pages == [Page.SHARED, Page.FRESH]
+    assert sitter.pages == [Page.SWITCHED, Page.FRESH]
     assert result.picture is not None
     assert result.picture.key == key_of(png_of("blue"))
     assert result.mask is not None

@@ -81,6 +81,7 @@ def test_an_option_that_cannot_be_says_why(given: str, problem: str) -> None:
         ("story_tags=test,!wip test", ["test", "!wip"]),
         ("story_tags=none", []),
         ("accessibility=Block", "block"),
+        ("isolation=fresh-context", "fresh-context"),
     ],
 )
 def test_an_option_is_stored_in_one_form(given: str, stored: object) -> None:
@@ -108,6 +109,7 @@ def test_an_option_is_stored_in_one_form(given: str, stored: object) -> None:
         ("allowed_hosts=" + ",".join(f"h{n}.test" for n in range(51)), "more than 50 hosts"),
         ("allowed_hosts=https://a.test/", "is not a host such as"),
         ("accessibility=yes", "none of off, addon, record, block"),
+        ("isolation=fresh", "one of shared, strict, fresh-context"),
         ("story_tags=!", "is not a tag such as"),
         ("story_tags=!!a", "is not a tag such as"),
         ("story_tags=" + "a" * 61, "is not a tag such as"),
@@ -131,6 +133,7 @@ def test_what_is_stored_is_read_back_as_it_was() -> None:
         "padding=0",
         "story_tags=test,!wip",
         "accessibility=record",
+        "isolation=strict",
     ]
     stored = dict(parse_option(one) for one in written)
     options = ProjectOptions.parse(stored)

@@ -66,6 +66,7 @@ def read_by_name(each: Any) -> tuple[Any, ...]:
         each.is_this,
         each.is_visitor,
         each.iso,
+        each.isolations,
         each.jobs_link,
         each.later_link,
         each.legend,

@@ -30,6 +30,7 @@ UNCHANGED = {
     "allowed_hosts": "",
     "story_tags": "",
     "accessibility": "addon",
+    "isolation": "shared",
 }
 
 
@@ -65,6 +66,7 @@ async def test_what_is_sent_is_saved_and_told(hand: Hand, visitor: Visitor) -> N
         captures_docs="yes",
         story_tags="test\r\n!wip",
         accessibility="block",
+        isolation="strict",
     )
     assert (answer.status_code, answer.headers["location"]) == (303, f"{SETTINGS}?done=saved")
     project = await project_now(hand)
@@ -83,6 +85,7 @@ async def test_what_is_sent_is_saved_and_told(hand: Hand, visitor: Visitor) -> N
         "captures_docs": True,
         "story_tags": ["test", "!wip"],
         "accessibility": "block",
+        "isolation": "strict",
     }
     assert "The settings are saved" in (await visitor.page(f"{SETTINGS}?done=saved")).text
 

@@ -135,6 +135,22 @@ class ShardRow(Base):
     closed_at: Mapped[datetime | None]
 
 
+class OrderDependenceRow(Base):
+    """A story of a project whose picture depended on what was shown before it in the same page."""
+
+    __tablename__ = "order_dependences"
+
+    project_id: Mapped[int] = mapped_column(
+        ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True
+    )
+    story_id: Mapped[str] = mapped_column(primary_key=True)
+    mode: Mapped[str] = mapped_column(primary_key=True)
+    times: Mapped[int] = mapped_column(Integer)
+    suspect: Mapped[str]  # the story shown before
+    left_behind: Mapped[list[str]]
+    seen_at: Mapped[datetime] = set_now()
+
+
 class BuildProgressRow(Base):
     """How a build that is captured moves, as it was last sampled."""
 

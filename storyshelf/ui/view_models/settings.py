@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from storyshelf.auth.permissions import Who
 from storyshelf.bundle.accessibility import Accessibility
+from storyshelf.bundle.isolation import Isolation
 from storyshelf.projects.options import OPTIONS, ProjectOptions, StoredValue
 from storyshelf.projects.project import Project
 from storyshelf.ui.view_models.forms import Field, Notice, Option, choices
@@ -28,6 +29,7 @@ LABELS = {
     "captures_docs": "Docs pages are captured too",
     "story_tags": "Tags of the stories to capture",
     "accessibility": "Accessibility",
+    "isolation": "What a story is shown in",
 }
 HINTS = {
     "name": "For people; links keep the slug.",
@@ -54,12 +56,19 @@ HINTS = {
     " !experimental; one a line. Other stories are skipped and keep their baselines.",
     "accessibility": "What is compared are rules that a story breaks, with those that its baseline"
     " breaks.",
+    "isolation": "A shared page takes less than half the time. Its picture counts only where it is"
+    " the baseline's, byte for byte; whatever differs is loaded by itself and shot again.",
 }
 ACCESSIBILITY = {
     Accessibility.OFF.value: "Nothing is recorded",
     Accessibility.ADDON.value: "What Storybook's accessibility addon reports is recorded",
     Accessibility.RECORD.value: "Recorded; axe is run where the addon reports nothing",
     Accessibility.BLOCK.value: "Recorded, and new violations have to be decided",
+}
+ISOLATIONS = {
+    Isolation.SHARED.value: "A page shared with other stories",
+    Isolation.STRICT.value: "A load of its own",
+    Isolation.FRESH.value: "A browser context of its own, with nothing in its caches",
 }
 
 
@@ -72,6 +81,7 @@ class SettingsPage:
     link: str
     fields: Mapping[str, Field]
     accessibility: Sequence[Option]
+    isolations: Sequence[Option]
     notice: Notice | None
 
 
@@ -99,6 +109,7 @@ def settings_page(
             for name, label in LABELS.items()
         },
         accessibility=choices(ACCESSIBILITY, values.get("accessibility", "")),
+        isolations=choices(ISOLATIONS, values.get("isolation", "")),
         notice=notice,
     )
 
