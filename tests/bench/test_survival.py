@@ -8,7 +8,7 @@ from bench.survival import Ended, Survived, Watched, report_of, survive
 from bench.survival_book import EVERY, HAZARDS, OK, Plot, cast
 
 COUNT = 4 * EVERY
-LENGTHY = {"console", "crashes", "frames", "hoards", "loops-later", "stores", "workers"}
+LENGTHY = {"crashes", "frames", "hoards", "loops-later", "stores", "workers"}
 SHORT = tuple(sorted(HAZARDS.keys() - LENGTHY))
 WELL = Ended(OK, b"picture")
 

@@ -62,3 +62,11 @@ async def test_a_request_that_failed_is_told_once(opened: Opener) -> None:
     picture = await stage.shoot("bad--image")
     assert [warning.text for warning in picture.warnings] == ["404: gone.png"]
     assert picture.console == ()
+
+
+async def test_200_megabytes_in_the_console_drown_nobody(opened: Opener) -> None:
+    flood = "const line = 'x'.repeat(1e5); for (let n = 0; n < 2_000; n++) console.log(line)"
+    stage = await opened(LittleStorybook({"loud--story": saying(flood)}))
+    picture = await stage.shoot("loud--story")
+    assert picture.error is None
+    assert picture.console[0].text == "x" * MAX_SHORT_TEXT
