@@ -399,3 +399,15 @@ async def test_what_the_baseline_had_ignored_is_no_change_either() -> None:
     ignored = ((0, 0, *SIZE_PX),)
     result = await result_by(Sitter(blobs.clock, "blue"), blobs, baseline, ignored=ignored)
     assert (result.verdict, result.ignored) == (Verdict.UNCHANGED, ())
+
+
+async def test_what_moves_only_where_it_is_ignored_is_not_unstable() -> None:
+    blobs = SlowBlobs(FakeClock())
+    baseline = await blobs.put(drawn("9@1,2"))
+    around, beside = Box(0, 0, 80, 80), Box(100, 0, 80, 80)
+    moves = "9@10,2 then 9@20,2 then 9@30,2"
+    for image, verdict in ((None, Verdict.ADDED), (baseline, Verdict.UNCHANGED)):
+        result = await result_by(Ticking(blobs.clock, moves, ignored=around), blobs, image)
+        assert (result.verdict, result.frames) == (verdict, ())
+    unstable = await result_by(Ticking(blobs.clock, moves, ignored=beside), blobs, None)
+    assert unstable.verdict is Verdict.UNSTABLE

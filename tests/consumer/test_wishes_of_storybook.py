@@ -50,3 +50,8 @@ async def test_each_shot_shows_the_story_as_far_as_it_has_played(hazards: Set) -
     assert [picture.error for picture in pictures.values()] == [None] * 3
     colours = {name: pixel(decode(picture.png), 40, 30) for name, picture in pictures.items()}
     assert colours == {"default": GREEN, "before": RED, "half way": PURPLE}
+
+
+async def test_what_is_ignored_is_told_with_the_picture(hazards: Set) -> None:
+    (picture,) = (await pictures_of(hazards, "hazards-wishes--ignored")).values()
+    assert [(box.width, box.height) for box in picture.ignored] == [(50, 20), (30, 10)]

@@ -35,3 +35,15 @@ export const ShotsUndeclared = {
   render: () => <Swatch />,
   play: () => globalThis.storyshelf?.shot('nobody knows'),
 };
+
+const Ticking = () => (
+  <div style={{ width: 120, height: 60, background: '#14a44d' }}>
+    <b className="chromatic-ignore" style={{ display: 'block', width: 50, height: 20 }}>12:04</b>
+    <i data-testid="load" style={{ display: 'block', width: 30, height: 10 }} />
+  </div>
+);
+
+export const Ignored = {
+  parameters: { chromatic: { ignoreSelectors: ['[data-testid=load]'] } },
+  render: () => <Ticking />,
+};
