@@ -5,11 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from consumer.capture import readiness
+from consumer.capture.deadline import CALL_S
 from consumer.capture.framing import Frame, Measured, ignored_in
 from consumer.capture.patience import Patience
 from consumer.capture.sitting import Sitting
 from consumer.capture.stability import Ladder, Shot, shoot_until_still
-from consumer.messages import MAX_IGNORED, StoryError, WarningCode
+from consumer.codes import ErrorCode, WarningCode
+from consumer.messages import MAX_IGNORED, StoryError
 from storyshelf.bundle.paths import shown
 from storyshelf.snapshots.steadiness import Level
 
@@ -18,6 +20,8 @@ SHOT_S = 20.0  # 16,384 px of page took 2.3 s, and 4 under load
 
 async def take(sitting: Sitting, error: StoryError | None) -> Shot:
     """Shoot the content; an errored story once, as evidence: it is nobody's baseline."""
+    if error is not None and error.code is ErrorCode.PLAY_FAILED:
+        await _uncover(sitting)
     measured, frame = await readiness.frame(sitting)
     _warn(sitting, measured, frame, error)
 
@@ -48,6 +52,13 @@ async def glance(sitting: Sitting) -> Shot:
     _warn(sitting, measured, frame, None)
     ignored = ignored_in(measured, frame, sitting.order.scale)
     return Shot(await _one(sitting, measured, frame), Level.FIRST, shots=1, ignored=ignored)
+
+
+async def _uncover(sitting: Sitting) -> None:
+    """Show the story that its play function left: Storybook 8 lays its words on it."""
+    function = "() => window.__storyshelf__.framing.uncover()"
+    await sitting.page.ask(function, sitting.budget.at_most(CALL_S))
+    await readiness.stop(sitting)  # what has another style now is in transition to it
 
 
 def _warn(sitting: Sitting, measured: Measured, frame: Frame, error: StoryError | None) -> None:

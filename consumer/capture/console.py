@@ -1,6 +1,6 @@
 """What a story writes to its page's console: bounded, and what went wrong first."""
 
-from playwright.async_api import ConsoleMessage, Page
+from playwright.async_api import ConsoleMessage, Error, Page
 
 from consumer.capture.verdict import plain
 from consumer.messages import MAX_CONSOLE_LINES, MAX_SHORT_TEXT, ConsoleLevel, ConsoleLine
@@ -29,6 +29,7 @@ class PageConsole:
         self._heard.clear()
         if not self._is_listening:
             self._page.on("console", self._on_message)
+            self._page.on("pageerror", self._on_uncaught)
             self._is_listening = True
 
     def lines(self) -> tuple[ConsoleLine, ...]:
@@ -39,10 +40,17 @@ class PageConsole:
     def _on_message(self, message: ConsoleMessage) -> None:
         if not message.args:
             return  # the browser's own line, of a failed or refused request: told as a warning
-        level = LEVELS.get(message.type, ConsoleLevel.LOG)
-        self._heard.append(ConsoleLine(level, plain(message.text, MAX_SHORT_TEXT)))
+        self._hear(LEVELS.get(message.type, ConsoleLevel.LOG), message.text)
+
+    def _on_uncaught(self, error: Error) -> None:
+        """Hear of what nobody caught, as a reader of the browser's console would."""
+        self._hear(ConsoleLevel.ERROR, f"uncaught: {error.message}")
+
+    def _hear(self, level: ConsoleLevel, text: str) -> None:
+        self._heard.append(ConsoleLine(level, plain(text, MAX_SHORT_TEXT)))
         if len(self._heard) >= MAX_HEARD:
             self._page.remove_listener("console", self._on_message)
+            self._page.remove_listener("pageerror", self._on_uncaught)
             self._is_listening = False
 
 

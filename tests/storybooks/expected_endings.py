@@ -1,4 +1,4 @@
-"""What has to become of each hazard: `hazards/expected.json` as values."""
+"""What has to become of each story of the fixtures: their `expected.json` as values."""
 
 import json
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 TABLE = Path(__file__).parent / "hazards" / "expected.json"
+FRAMEWORKS = Path(__file__).parent / "frameworks"
 
 
 class Ending(StrEnum):
@@ -44,7 +45,20 @@ class Expected:
 
 def expected_endings() -> dict[str, Expected]:
     """Each story of the loadable hazards, by id; an unknown field is an error."""
-    rows = json.loads(TABLE.read_text(encoding="utf-8"))
+    return _read(TABLE)
+
+
+def endings_with(parts: str) -> dict[str, Expected]:
+    """Each story of a book, by id: what is the same everywhere, then what that framework differs in.
+
+    A fault outside of what a framework watches over is the page's affair there, not the story's.
+    """
+    own = FRAMEWORKS / "parts" / parts / "expected.json"
+    return _read(FRAMEWORKS / "expected.json") | (_read(own) if own.exists() else {})
+
+
+def _read(table: Path) -> dict[str, Expected]:
+    rows = json.loads(table.read_text(encoding="utf-8"))
     return {story_id: _parse(row) for story_id, row in rows.items()}
 
 

@@ -101,11 +101,13 @@ const framing = (() => {
     left + scrollX, top + scrollY, right + scrollX, bottom + scrollY,
   ];
   const viewport = () => ({ left: 0, top: 0, right: innerWidth, bottom: innerHeight });
+  const COVER = "sb-show-errordisplay"; // Storybook's words lie on the whole window, and no story is seen
+  const isCovered = () => document.body?.classList.contains(COVER);
 
   return {
     // In CSS pixels from the page's upper left; `box` is null where nothing is drawn.
     box(ignored) {
-      const union = measure();
+      const union = isCovered() ? viewport() : measure();
       const isEmpty = union.right <= union.left;
       const { unread, boxes } = find(ignored);
       return {
@@ -116,6 +118,7 @@ const framing = (() => {
         page: [document.documentElement.scrollWidth, document.documentElement.scrollHeight],
       };
     },
+    uncover() { if (isCovered()) document.body.classList.replace(COVER, "sb-show-main"); },
     // Resolves when the page has laid itself out in a viewport of that height.
     async laidOut(heightPx) {
       while (innerHeight !== heightPx) await readiness.nextFrame();

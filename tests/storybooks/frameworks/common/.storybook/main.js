@@ -7,7 +7,13 @@ const PLUGINS = {
   svelte: async () => (await import('@sveltejs/vite-plugin-svelte')).svelte(),
 };
 
-const pluginOf = () => Object.keys(PLUGINS).find((name) => framework.includes(`/${name}`));
+/** The plugin that the framework's own preset has not brought: until 8 some bring theirs. */
+const missingPlugin = async (brought) => {
+  const name = Object.keys(PLUGINS).find((each) => framework.includes(`/${each}`));
+  const plugins = (await Promise.all(brought.flat(Infinity))).flat(Infinity);
+  const isThere = plugins.some((each) => each?.name?.startsWith(`vite-plugin-${name}`) || each?.name === `vite:${name}`);
+  return name && !isThere ? PLUGINS[name]() : [];
+};
 
 export default {
   framework: { name: framework, options: {} },
@@ -17,10 +23,11 @@ export default {
     ...(framework.includes('webpack5') ? COMPILER() : []),
   ],
   core: { disableTelemetry: true, disableWhatsNewNotifications: true },
-  viteFinal: async (config) => {
-    const name = pluginOf();
-    return name ? { ...config, plugins: [await PLUGINS[name](), ...config.plugins] } : config;
-  },
+  typescript: { reactDocgen: false },
+  viteFinal: async (config) => ({
+    ...config,
+    plugins: [await missingPlugin(config.plugins), ...config.plugins],
+  }),
 };
 
 /** From 8 on a webpack build is told by what its sources are compiled. */

@@ -81,7 +81,7 @@ export const drawn = {
   counter: () => html`<shelf-counter></shelf-counter>`,
   faulty,
   faultyAfterwards: () => html`<shelf-faulty></shelf-faulty>`,
-  nothing: () => nothing,
+  nothing: () => html``,
   entrance: () => html`<shelf-swatch entering></shelf-swatch>`,
   portal: () => html`<shelf-portal></shelf-portal>`,
 };
