@@ -49,7 +49,7 @@ def expected_endings() -> dict[str, Expected]:
 
 
 def endings_with(parts: str) -> dict[str, Expected]:
-    """Each story of a book, by id: what is the same everywhere, then what that framework differs in.
+    """Each story of a book, by id: what is the same everywhere, then what that framework has else.
 
     A fault outside of what a framework watches over is the page's affair there, not the story's.
     """
