@@ -30,7 +30,11 @@ const story = (() => {
     name: String(error?.name ?? "").slice(0, 100),
     stack: String(error?.stack ?? "").slice(0, STACK_CHARS),
   });
-  const fail = (kind, error) => { turn.heard.error ??= described(kind, error); };
+  const fail = (kind, error, where = "") => {
+    if (turn.heard.error) return;
+    const told = described(kind, error);
+    turn.heard.error = { ...told, message: (where + told.message).slice(0, MESSAGE_CHARS) };
+  };
   const failed = (kind) => (error) => { fail(kind, error); turn.end(); };
   // 8.6 and later say storyFinished, after the story's afterEach; what came before says no more.
   const saysFinished = () =>
@@ -62,10 +66,32 @@ const story = (() => {
     storyThrewException: failed("render_failed"),
     configError: failed("config_failed"),
     playFunctionThrewException: (error) => {
-      fail("play_failed", error);
+      fail("play_failed", error, stepOf(error));
       real.setTimeout(turn.end, PLAY_ERROR_GRACE_MS);
     },
     unhandledErrorsWhilePlaying: (errors) => fail("play_failed", errors?.[0]),
+  };
+  // A play function's failure names the step it happened in: each story gets the project's step runner.
+  const failedSteps = new WeakMap(); // error: the names of the steps around it, innermost first
+  let lastFailed = null;
+  const watchSteps = () => {
+    const preview = window.__STORYBOOK_PREVIEW__;
+    const project = (preview?.storyStoreValue ?? preview?.storyStore)?.projectAnnotations;
+    const runStep = project?.runStep;
+    if (typeof runStep !== "function") return;
+    project.runStep = async (label, ...others) => {
+      try { return await runStep(label, ...others); } catch (error) {
+        if (error instanceof Error) {
+          failedSteps.set(error, [...(failedSteps.get(error) ?? []), String(label).slice(0, 100)].slice(0, 5));
+          lastFailed = error;
+        }
+        throw error;
+      }
+    };
+  };
+  const stepOf = (told) => {
+    const isIt = lastFailed && lastFailed.message === told?.message; // the event brings a copy of it
+    return isIt ? `in the step ${[...failedSteps.get(lastFailed)].reverse().join(" › ")}: ` : "";
   };
   // A wish is said once, and in time: before the story renders, so that it renders and plays once.
   const say = (event, name, payload) => {
@@ -74,7 +100,10 @@ const story = (() => {
     channel.emit(event, payload);
   };
   const OCCASIONS = {
-    setGlobals: () => say("updateGlobals", "globals", { globals: wishes.globals }),
+    setGlobals: () => {
+      watchSteps();
+      say("updateGlobals", "globals", { globals: wishes.globals });
+    },
     storyPrepared: ({ id, parameters: asked }) => {
       if (id !== turn.wanted) return;
       const shots = asked?.storyshelf?.shots;
