@@ -108,7 +108,7 @@ async def test_new_violations_change_a_snapshot_where_they_block(
 ) -> None:
     made, child = await result(accessibility, baseline, *broken)
     assert (made.verdict, counts(made)) == (verdict, standing)
-    assert child.pages == [Page.SHARED, Page.FRESH][: len(broken)]
+    assert child.pages == [Page.SWITCHED, Page.FRESH][: len(broken)]
     wanted = {OFF: Examination.OFF, ADDON: Examination.ADDON}.get(accessibility, Examination.AXE)
     assert set(child.asked) == {wanted}
     is_told = "It has 1 new accessibility violation." in made.reason
