@@ -21,6 +21,7 @@ async def served(
         lifespan="off",
         ws="none",
         log_config=None,
+        log_level="error",  # a page that asks for a socket over and over would fill the log
         access_log=False,
         server_header=False,
         date_header=False,  # a page may show it
