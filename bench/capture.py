@@ -16,7 +16,7 @@ from bench.capture_builds import Twice, a_product, built_twice
 from bench.capture_ours import MODES
 from bench.capture_ratios import RATIOS, SHOTS, Parts, middle, parts_of, ratios_of
 from bench.capture_raw import RawRate, raw_rate
-from bench.capture_sides import Scene, SideRun, ours, storycap, test_runner
+from bench.capture_sides import Scene, SideRun, ours, storycap, test_runner, with_baselines
 from bench.machine import cores, machine
 from bench.peers.node import peers_folder
 from bench.queue_ratios import Rounds
@@ -100,8 +100,8 @@ def run(length: Length) -> Report:
     return report(found, {**facts, "browser": str(browser), "load_at_end": machine()["load"]})
 
 
-def _measured(scene: Scene, product: Product, length: Length, ends_at: float) -> Found:
-    found = Found(scene.book)
+def _measured(new: Scene, product: Product, length: Length, ends_at: float) -> Found:
+    scene, found = with_baselines(new), Found(new.book)
     longest_s = 0.0
     for number in range(ROUNDS[length]):
         began = time.monotonic()

@@ -3,7 +3,8 @@
 It says `ready` once it knows how this machine isolates browsers, which a consumer finds out once in
 its life; what it does after the line that it then reads is measured. As a consumer does, it starts
 a child a slot, lays the bundle for each, asks for one story after the other, checks nothing in the
-child's place, hashes each picture and stores it.
+child's place, hashes each picture and stores it. In the mode `shared` a story has a baseline, as in
+every build but the first; where its picture is another one, the child loads the story as well.
 """
 
 import asyncio
@@ -35,8 +36,9 @@ PROJECT = ProjectId(1)
 TIMEOUT_MS = 60_000
 WIDTH_PX, HEIGHT_PX = 1280, 720
 # How the product may render, by the names that its settings and the bench's keys have.
-MODES: Mapping[str, Page] = {"strict": Page.SHARED}
-UNMEASURED = frozenset({Page.FRESH})  # a context a story: for what is shot again, not for all
+MODES: Mapping[str, Page] = {"strict": Page.SHARED, "shared": Page.SWITCHED}
+# A context a story: for what is shot again or traced, not for all.
+UNMEASURED = frozenset({Page.FRESH, Page.TRACED})
 
 
 @dataclass(slots=True)
@@ -45,6 +47,7 @@ class Laps:
 
     ms: dict[str, float] = field(default_factory=dict)
     bad: list[str] = field(default_factory=list)
+    switched: int = 0  # stories whose picture is of a page that showed others before
 
     def add(self, step: str, ms: float) -> None:
         """Count it."""
@@ -58,6 +61,7 @@ class Files:
     of_key: Mapping[BlobKey, Path]
     listed: tuple[BundledFile, ...]
     pictures: Path
+    baselines: Mapping[str, BlobKey] = field(default_factory=dict)  # of each story, for `shared`
 
 
 def components(stories: Sequence[str]) -> deque[list[str]]:
@@ -68,14 +72,14 @@ def components(stories: Sequence[str]) -> deque[list[str]]:
     return deque(sorted(groups.values(), key=len, reverse=True))
 
 
-def read_files(bundle: Path, pictures: Path) -> Files:
+def read_files(bundle: Path, pictures: Path, baselines: Mapping[str, BlobKey]) -> Files:
     """Hash the bundle, as its upload did long before a capture."""
     listed = tuple(
         BundledFile(str(path.relative_to(bundle)), BlobKey(sha256(path.read_bytes()).hexdigest()))
         for path in sorted(bundle.rglob("*"))
         if path.is_file()
     )
-    return Files({each.key: bundle / each.path for each in listed}, listed, pictures)
+    return Files({each.key: bundle / each.path for each in listed}, listed, pictures, baselines)
 
 
 async def shoot_all(
@@ -124,6 +128,7 @@ async def _shoot(child: Child, story: str, files: Files, page: Page, laps: Laps)
         delay_ms=0,
         page=page,
         timeout_ms=TIMEOUT_MS,
+        baseline=files.baselines.get(story),
     )
     began = time.monotonic()
     captured = await child.capture(asked, lambda: None)
@@ -136,6 +141,7 @@ async def _shoot(child: Child, story: str, files: Files, page: Page, laps: Laps)
     laps.add("hash", _ms_since(answered, hashed))
     await asyncio.to_thread((files.pictures / f"{key}-{story}.png").write_bytes, captured.png)
     laps.add("store", _ms_since(hashed))
+    laps.switched += captured.page is Page.SWITCHED
     _judge(captured, laps)
 
 
@@ -155,13 +161,15 @@ async def run(asked: Mapping[str, Any]) -> dict[str, Any]:
         browser = find_browser(None, system_search(os.environ))
         ground = Ground(browser, scratch, SlotUids(locks_folder()), os.environ)
         isolation = await choose_isolation(ground)
-        files = read_files(Path(asked["bundle"]), Path(asked["pictures"]))
+        baselines = {story: BlobKey(key) for story, key in asked["baselines"].items()}
+        files = read_files(Path(asked["bundle"]), Path(asked["pictures"]), baselines)
         _say({"ready": isolation.describe()})
         sys.stdin.readline()
         began = time.monotonic()
         page = MODES[asked["mode"]]
         laps = await shoot_all(isolation, files, asked["stories"], page, asked["slots"])
-        return {"wall_s": time.monotonic() - began, "ms": laps.ms, "bad": laps.bad}
+        return {"wall_s": time.monotonic() - began, "ms": laps.ms, "bad": laps.bad,
+                "switched": laps.switched}  # fmt: skip
 
 
 def _say(said: Mapping[str, Any]) -> None:

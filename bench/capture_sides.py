@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
@@ -64,10 +64,21 @@ class Scene:
     browser: Path
     peers: Path
     slots: int
+    baselines: Mapping[str, str] = field(default_factory=dict)  # pictures' hashes by story
 
 
 def ours(scene: Scene, mode: str) -> SideRun:
     """Capture with the product's children in that mode, from cold children to the last picture."""
+    return _ours(scene, mode)[0]
+
+
+def with_baselines(scene: Scene) -> Scene:
+    """Return the scene after a build of before, which is not measured."""
+    return replace(scene, baselines=_ours(scene, "strict")[1])
+
+
+def _ours(scene: Scene, mode: str) -> tuple[SideRun, Mapping[str, str]]:
+    """Return the run, and the hash of each story's picture."""
     command = [sys.executable, "-m", "bench.capture_ours"]
     with (
         TemporaryDirectory(prefix="storyshelf-bench-") as pictures,
@@ -92,7 +103,8 @@ def ours(scene: Scene, mode: str) -> SideRun:
         took = meter.stop(process)
         if not line:
             raise SideFailedError("ours", Path(log.name).read_text())
-        return _ours_from(scene, json.loads(line), took, Path(pictures))
+        hashes = dict(path.stem.partition("-")[::-2] for path in Path(pictures).glob("*.png"))
+        return _ours_from(scene, json.loads(line), took, Path(pictures)), hashes
 
 
 def _order(scene: Scene, mode: str, pictures: str) -> Mapping[str, Any]:
@@ -102,12 +114,15 @@ def _order(scene: Scene, mode: str, pictures: str) -> Mapping[str, Any]:
         "mode": mode,
         "slots": scene.slots,
         "pictures": pictures,
+        "baselines": dict(scene.baselines) if mode == "shared" else {},
     }
 
 
 def _ours_from(scene: Scene, said: Mapping[str, Any], took: Reading, pictures: Path) -> SideRun:
     if said["bad"]:
         print(f"  ours, no good picture: {'; '.join(said['bad'])}", flush=True)
+    if said["switched"]:
+        print(f"  ours, in a page shared with others: {said['switched']} stories", flush=True)
     taken = len(list(pictures.glob("*.png"))) - len(said["bad"])
     return _checked("ours", scene, SideRun(
         len(scene.book.stories), taken, said["wall_s"], took.cpu_s, took.peak_bytes, said["ms"],
