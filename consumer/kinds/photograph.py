@@ -1,12 +1,11 @@
 """Capture one snapshot and come to its verdict: shoot, compare, confirm."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from consumer.capture.confirm import SAME, Conclusion, Seen, conclude, needs_second
-from consumer.death import Cause, ChildDiedError, Death
+from consumer.kinds.blame import blamed_on, laid_on_its_story, violated
 from consumer.kinds.finding import (
     Finding,
     Moving,
@@ -43,7 +42,6 @@ from consumer.messages import (
     Compared,
     CompareOptions,
     Ending,
-    FailureCode,
     Faint,
     Page,
 )
@@ -52,8 +50,7 @@ from storyshelf.bundle.isolation import Isolation
 from storyshelf.clock import Clock
 from storyshelf.diff.outcome import Outcome
 from storyshelf.diff.png import BadPngError, read_header
-from storyshelf.errors import StoryshelfError
-from storyshelf.ids import BlobKey, EnvironmentId, StoryId
+from storyshelf.ids import BlobKey, EnvironmentId
 from storyshelf.queue.job_kind import Work
 from storyshelf.snapshots.dependence import seen
 from storyshelf.snapshots.snapshot import (
@@ -80,7 +77,6 @@ EVERY_PIXEL = CompareOptions(
     max_diff_ratio=None,
     faint=Faint.IGNORED,
 )
-OF_A_STORY = frozenset({FailureCode.TOO_LARGE, FailureCode.INTERNAL})
 
 
 class Photographer:
@@ -116,7 +112,7 @@ class Photographer:
 
     async def _find(self, commission: "_Commission") -> Finding:
         first = await self._shoot(commission, _page_for(commission.snapshot))
-        with _blamed_on(commission.snapshot.key.story_id):
+        with blamed_on(commission.snapshot.key.story_id):
             finding = await self._judged(commission, first)
             if not must_be_seen_again(commission.snapshot, finding):
                 return finding
@@ -215,7 +211,7 @@ class Photographer:
         try:
             captured = await child.capture(wanted, work.touch)
         except RequestFailedError as failed:
-            raise _laid_on_its_story(child, snapshot, failed) from failed
+            raise laid_on_its_story(child, snapshot, failed) from failed
         commission.ignored.update(dict.fromkeys(captured.ignored))
         took_ms = round((self._clock.monotonic() - began) * 1000)
         work.touch()
@@ -228,9 +224,9 @@ class Photographer:
         try:
             header = read_header(captured.png)
         except BadPngError as error:
-            raise _violated(child, captured, str(error)) from error
+            raise violated(child, captured, str(error)) from error
         if (header.width_px, header.height_px) != (captured.width_px, captured.height_px):
-            raise _violated(child, captured, "the picture's size is not what was said")
+            raise violated(child, captured, "the picture's size is not what was said")
         return BlobKey(sha256(captured.png).hexdigest())
 
     def _frame(self, child: Child, shot: Shot, png: bytes) -> Shot:
@@ -238,7 +234,7 @@ class Photographer:
         try:
             header = read_header(png)
         except BadPngError as error:
-            raise _violated(child, shot.captured, f"a frame: {error}") from error
+            raise violated(child, shot.captured, f"a frame: {error}") from error
         captured = replace(
             shot.captured, png=png, width_px=header.width_px, height_px=header.height_px
         )
@@ -266,7 +262,7 @@ class Photographer:
         try:
             header = read_header(compared.mask)
         except BadPngError as error:
-            raise _violated(child, captured, f"its mask: {error}") from error
+            raise violated(child, captured, f"its mask: {error}") from error
         sizes = (compared.base_size, compared.head_size)
         width_px, height_px = (
             max(size.width for size in sizes),
@@ -276,7 +272,7 @@ class Photographer:
             compared.mask_x + header.width_px > width_px
             or compared.mask_y + header.height_px > height_px
         ):
-            raise _violated(child, captured, "its mask is larger than what was compared")
+            raise violated(child, captured, "its mask is larger than what was compared")
 
     async def _stored(self, commission: "_Commission", finding: Finding) -> SnapshotResult:
         captured, compared = finding.shot.captured, finding.compared
@@ -361,20 +357,6 @@ def _notices(captured: Captured) -> tuple[Notice, ...]:
     return (*said, *(() if found is None else (seen(found),)))
 
 
-@contextmanager
-def _blamed_on(story: StoryId) -> Iterator[None]:
-    """Lay a death between two requests on the story: its page is still open, its picture compared.
-
-    A story that hoards memory is often found out just after it was photographed.
-    """
-    try:
-        yield
-    except ChildDiedError as died:
-        if died.story is not None:
-            raise
-        raise ChildDiedError(Cause(died.how, died.detail), story) from died
-
-
 def crashed(
     snapshot: PlannedSnapshot, last_death: str, environment: EnvironmentId
 ) -> SnapshotResult:
@@ -404,20 +386,3 @@ def _options(asked: CaptureOptions) -> CompareOptions:
         include_aa=asked.includes_edges,
         faint=Faint.COUNTS,
     )
-
-
-def _laid_on_its_story(
-    child: Child, snapshot: PlannedSnapshot, failed: RequestFailedError
-) -> StoryshelfError:
-    """Count against a story what its rendering brought about; the others get another child."""
-    if failed.code not in OF_A_STORY:
-        return failed
-    cause = Cause(Death.EXIT, f"it gave the story up: {failed.message}")
-    child.condemn(cause)
-    return ChildDiedError(cause, snapshot.key.story_id)
-
-
-def _violated(child: Child, captured: Captured, problem: str) -> ChildDiedError:
-    cause = Cause(Death.VIOLATION, f"it sent a picture that is none: {problem}")
-    child.condemn(cause)
-    return ChildDiedError(cause, captured.story_id)

@@ -13,7 +13,7 @@ from storyshelf.builds.build import Build, BuildState
 from storyshelf.builds.plan_build import UNREAD, BundleContent, Plan, Surroundings, plan
 from storyshelf.bundle.index import Story
 from storyshelf.bundle.isolation import Isolation
-from storyshelf.bundle.look import USUAL, ColorScheme, Look
+from storyshelf.bundle.look import ColorScheme, Look
 from storyshelf.bundle.parameters import Viewport, parse_parameters
 from storyshelf.bundle.tags import TagRule
 from storyshelf.ids import BuildId, EnvironmentId, ProjectId, SnapshotId, SnapshotKey, StoryId
@@ -257,18 +257,6 @@ def test_docs_pages_are_captured_where_the_project_wants_them(option: bool, ids:
     rows = by_story(plan(bundle, replace(ALONE, options=ProjectOptions(captures_docs=option))))
     assert set(rows) == ids
     assert all(row.warnings == () for row in rows.values())
-
-
-@pytest.mark.parametrize(
-    ("wish", "project", "expected"), [({}, 16, USUAL), ({}, 8, 8), ({"padding": 16}, 8, 16)]
-)
-def test_a_storys_padding_beats_its_projects(
-    wish: Mapping[str, Any], project: int, expected: int
-) -> None:
-    rows = by_story(
-        plan(content("a--a", a__a=wish), replace(ALONE, options=ProjectOptions(padding=project)))
-    )
-    assert rows["a--a"].options.look.padding_px == expected
 
 
 def test_shards_are_cut_by_what_the_ancestor_took() -> None:
