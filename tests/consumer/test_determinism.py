@@ -5,19 +5,25 @@ import secrets
 import shutil
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from consumer.browsers import find_browser, system_search
+from consumer.bundle_server import BundleServer
+from consumer.capture.browser import LaunchedBrowser
 from consumer.isolation import Ground, Isolation, choose_isolation
 from consumer.local.storybook import Storybook, choose, read_storybook
+from consumer.messages import Page
 from consumer.scratch import open_scratch
 from consumer.slot_uids import SlotUids, locks_folder
 from storyshelf.diff.options import Options
 from storyshelf.diff.outcome import Outcome
 from storyshelf.diff.verdict import compare_pngs
+from storyshelf.ids import BlobKey
+from tests.consumer.conftest import ORDER, BuiltStorybook, opener_on
 from tests.consumer.rounds import Course, Taken, a_burner_beside, taken
 from tests.consumer.test_hazards import AT_REST
 from tests.storybook_builds import build_bench, build_example, build_hazards
@@ -91,6 +97,23 @@ async def test_one_pixel_of_another_colour_is_found_wherever_it_is(
     found = [story for story in bare if is_changed(bare[story], shown[story])]
     assert set(found) == {f"{story} default" for story in ids[:MARKED]}, f"{course}"
     assert len(different(bare, shown)) == MARKED
+
+
+@pytest.mark.long
+async def test_a_switched_page_shows_what_a_loaded_one_does(
+    launched: tuple[BundleServer, LaunchedBrowser], tmp_path: Path
+) -> None:
+    stories = Course(SEED, children=1).order(read(build_bench()).stories)
+    async with opener_on(*launched, tmp_path) as opener:
+        stage = await opener(BuiltStorybook(build_bench()))
+        loaded = {each.story_id: (await stage.shoot(each.story_id)).png for each in stories}
+        shown = {}
+        for story_id, png in loaded.items():
+            order = replace(ORDER, baseline=BlobKey(sha256(png).hexdigest()))
+            shown[story_id] = await stage.shoot(story_id, order=order, page=Page.SWITCHED)
+    assert [story for story, png in loaded.items() if shown[story].png != png] == [], SEED
+    loaded_again = [story for story in shown if shown[story].page is not Page.SWITCHED]
+    assert len(loaded_again) < len(shown) / 2, loaded_again
 
 
 def different(one: Mapping[str, Taken], other: Mapping[str, Taken]) -> list[str]:
