@@ -26,7 +26,7 @@ def a_run(wall_s: float = 2, cpu_s: float = 1, peak_mb: int = 100) -> SideRun:
 
 
 def found(*walls_s: float) -> Found:
-    """Rounds: ours took so long, half in a shared page; storycap 8 s, test-runner 16; raw 10 a s."""
+    """Rounds: ours took so long, half in a shared page; others 8 s and 16 s; raw makes 10 a s."""
     each = Found(A_BOOK)
     for number, wall_s in enumerate(walls_s):
         each.note_run("strict", number, a_run(wall_s))
