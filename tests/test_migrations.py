@@ -187,8 +187,11 @@ def test_a_server_older_than_15_is_refused() -> None:
     migrate.require_version(150_000)
 
 
-def test_there_is_one_line_of_migrations() -> None:
-    assert len(migrate.scripts().get_heads()) == 1
+def test_migrations_are_one_line_in_the_order_of_their_files() -> None:
+    line = [step.revision for step in migrate.scripts().walk_revisions()]
+    assert line == [f"{number:04}" for number in range(len(line), 0, -1)]
+    files = sorted(path.name for path in migrate.IN_REPOSITORY.glob("versions/*.py"))
+    assert [name[:4] for name in files] == sorted(line)
 
 
 def make_first(connection: Connection) -> None:
