@@ -156,6 +156,7 @@ class Child:
             delay_ms=request.delay_ms,
             look=request.look,
             baseline=request.baseline,
+            level=request.level,
             examination=request.examination,
             checks=request.checks,
         )

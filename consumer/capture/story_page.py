@@ -1,7 +1,7 @@
 """One page in the browser, and what can be asked of it; every call has a deadline."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -25,9 +25,8 @@ from storyshelf.snapshots.steadiness import Level
 
 WISH = "storyshelf-"  # before what the page script is asked for in the address
 STORIES_PER_DOCUMENT = 25  # then it is loaded anew: what piles up in it goes
-STORED = (
-    "cookies,indexeddb,local_storage,cache_storage"  # workers stay: a mock's would miss its page
-)
+# Of a story before, in the same document: workers stay, since a mock's would miss its page.
+STORED = "cookies,indexeddb,local_storage,cache_storage"
 LOAD_S = 20.0  # until the first byte of the preview: the bundle is on this machine
 
 
@@ -46,9 +45,14 @@ class Order:
     examination: Examination = Examination.OFF
     checks: str = ""  # of the examination: what to look for, as JSON
 
+    def has_window_of(self, other: "Order") -> bool:
+        """Tell whether both are shown in a window of the same size and scale."""
+        own = (self.viewport_width_px, self.viewport_height_px, self.scale)
+        return own == (other.viewport_width_px, other.viewport_height_px, other.scale)
+
 
 class StoryPage:
-    """A page that shows one story after the other, each from a load of its own."""
+    """A page that shows one story after the other, each loaded anew or switched to."""
 
     def __init__(self, page: Page, cdp: CDPSession, origin: str) -> None:
         self.watch = PageWatch(page, cdp, origin)
@@ -101,18 +105,17 @@ class StoryPage:
         """Tell whether this story may be shown in the document that is there.
 
         Only in one like its own: the same window, media and globals, and no args to be set first.
+        One that needs more than a glance would only look as if it depended on what was before it.
         """
         shows = self._shows
         return (
             shows is not None
             and 0 < len(self.cast) < STORIES_PER_DOCUMENT
             and not self.page.is_closed()
-            and not (order.look.args or order.look.shot)
+            and not (order.look.args or order.look.shot or order.level is Level.AGAIN)
+            and shows.has_window_of(order)
             and shows.look.is_drawn_like(order.look)
-            and replace(shows, story_id=order.story_id, delay_ms=order.delay_ms, look=order.look,
-                        baseline=order.baseline, examination=order.examination,
-                        checks=order.checks) == order
-        )  # fmt: skip
+        )
 
     async def switch(self, order: Order, budget: Budget) -> None:
         """Ask for another story in this document; what the last one stored is gone before."""

@@ -5,7 +5,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ from consumer.child import parse
 from storyshelf.diff.outcome import Outcome
 from storyshelf.diff.png import decode
 from storyshelf.ids import StoryId
+from storyshelf.snapshots.steadiness import Level
 from tests.consumer.little_storybook import ENDLESS, SQUARE, LittleStory, LittleStorybook, html
 from tests.diff.pictures import png
 
@@ -140,6 +141,15 @@ async def test_a_story_comes_back_as_a_picture_with_its_stages(
     assert isinstance(captured, m.Captured)
     assert (captured.id, captured.ending) == (5, m.Ending.OK)
     assert decode(captured.png).shape == (captured.height_px, captured.width_px, 4)
+
+
+async def test_a_story_that_needed_more_before_begins_there(
+    child: RunningChild, tmp_path: Path
+) -> None:
+    await child.open(tmp_path)
+    captured = await child.ask(replace(capture(BOX), level=Level.AGAIN))
+    assert isinstance(captured, m.Captured)
+    assert (captured.ending, captured.level) == (m.Ending.OK, Level.AGAIN)
 
 
 async def test_the_stories_parameters_are_read(child: RunningChild, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from consumer.capture.sitting import Picture
 from consumer.messages import Page
 from storyshelf.bundle.look import Look
 from storyshelf.ids import BlobKey
+from storyshelf.snapshots.steadiness import Level
 from tests.consumer.conftest import ORDER, BuiltStorybook, Opener, Set
 from tests.consumer.little_storybook import SQUARE, LittleStory, LittleStorybook, html
 from tests.storybook_builds import Look as BuiltAs
@@ -118,6 +119,7 @@ async def test_a_story_without_a_baseline_or_in_another_window_is_loaded(opened:
     looks = await switched(stage, "a--a", key, look=Look(args=json.dumps({"label": "x"})))
     assert looks.page is Page.SHARED
     assert (await switched(stage, "a--a", key)).page is Page.SHARED
+    assert (await switched(stage, "a--a", key, level=Level.AGAIN)).page is Page.SHARED
 
 
 async def test_a_changed_story_is_shot_by_itself_and_blames_nobody(opened: Opener) -> None:
@@ -201,6 +203,7 @@ async def test_a_page_with_a_warning_or_a_story_gone_wrong_is_not_shared(opened:
         assert bool(odd.error) == (other != "a--missing")
 
 
+@pytest.mark.timeout(300)  # may have to wait for npm, which installs and builds
 async def test_all_of_a_real_storybook_looks_the_same_in_one_page(opened: Opener) -> None:
     folder = build_example(BuiltAs.CURRENT)
     entries = json.loads((folder / "index.json").read_text())["entries"].values()
