@@ -70,8 +70,14 @@ async def isolation(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[I
         yield await choose_isolation(ground)
 
 
-@pytest.mark.parametrize("rounds", [3, pytest.param(10, marks=pytest.mark.long)])
-@pytest.mark.parametrize("book", BOOKS)
+# Three rounds of the example, by whole consumers: `tests/flow/test_same_pictures.py`.
+@pytest.mark.parametrize(
+    ("book", "rounds"),
+    [
+        *[(book, 3) for book in BOOKS if book != "example"],
+        *[pytest.param(book, 10, marks=pytest.mark.long) for book in BOOKS],
+    ],
+)
 async def test_every_story_is_the_same_bytes_in_every_round(
     isolation: Isolation, tmp_path: Path, book: str, rounds: int
 ) -> None:
