@@ -32,6 +32,7 @@ CODES = {
     OutOfTimeError: ErrorCode.RENDER_TIMEOUT,
 }
 GLANCE_S = 9.0  # for a story in a switched page: one that hangs is to have its time when loaded
+MOST_DELAY_MS = 1_000  # of one that is looked at there: a longer one outweighs what a load takes
 ATTEMPTS = 2  # a page may have died for a reason that was not its own; not twice
 
 
@@ -92,7 +93,7 @@ class Studio:
             self._aftermath.did_not_matter(look.left)
             return look.picture
         picture = await self._loaded(order, Page.SHARED, budget, on_stage)
-        if look is not None and look.tells and _is_baseline(picture, order):
+        if look is not None and _is_baseline(picture, order) and look.is_telling(picture):
             dependence = self._aftermath.did_matter(look.left, look.before)
             return replace(picture, order_dependence=dependence)
         return picture
@@ -103,7 +104,8 @@ class Studio:
         Only the baseline's picture is returned. Whatever else is wrong here is not told: the story
         is loaded by itself next.
         """
-        page = self._open_pool().loaded(order) if order.baseline else None
+        is_wanted = order.baseline is not None and order.delay_ms <= MOST_DELAY_MS
+        page = self._open_pool().loaded(order) if is_wanted else None
         if page is None:
             return None
         short = Budget.of_ms(self._clock, 1_000 * budget.at_most(GLANCE_S))

@@ -11,6 +11,7 @@ from consumer.capture.verdict import Report, judge
 from consumer.messages import Page, Stage, StoryError, WarningCode
 from storyshelf.diff.png import read_header
 from storyshelf.ids import StoryId
+from storyshelf.snapshots.steadiness import Level
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,16 @@ class Glance:
     left: tuple[str, ...]
     before: StoryId
     tells: bool
+    waited_ms: float = 0  # for its end, which did not come
+
+    def is_telling(self, loaded: Picture) -> bool:
+        """Tell whether the story's own picture, being right, shows that it depends on others.
+
+        One that only takes long does not, or needs more quiet: here it was not waited for as long.
+        """
+        if not self.tells or loaded.level is Level.AGAIN:
+            return False
+        return not self.waited_ms or 2 * loaded.timings_ms.get("render", 0.0) < self.waited_ms
 
 
 async def take_picture(sitting: Sitting) -> Picture:
@@ -64,7 +75,8 @@ async def glance(sitting: Sitting, aftermath: Aftermath) -> Glance:
     report = await _report(sitting)
     aftermath.found(report.left, before)
     if late or judge(report):
-        return Glance(None, report.left, before, tells=True)
+        waited_ms = laps.taken_ms["render"] if late else 0.0
+        return Glance(None, report.left, before, tells=True, waited_ms=waited_ms)
     if aftermath.is_harmful(report.left):
         return Glance(None, report.left, before, tells=False)
     shot = await camera.glance(sitting)

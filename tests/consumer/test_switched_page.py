@@ -2,17 +2,22 @@
 
 import hashlib
 import json
+import os
+import signal
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
 from consumer.capture.sitting import Picture
-from consumer.messages import Page
+from consumer.capture.take_picture import Glance
+from consumer.messages import Page, Stage
 from storyshelf.bundle.look import Look
-from storyshelf.ids import BlobKey
+from storyshelf.ids import BlobKey, StoryId
 from storyshelf.snapshots.steadiness import Level
 from tests.consumer.conftest import ORDER, BuiltStorybook, Opener, Set
 from tests.consumer.little_storybook import SQUARE, LittleStory, LittleStorybook, html
+from tests.consumer.test_stuck_browser import named
 from tests.storybook_builds import Look as BuiltAs
 from tests.storybook_builds import build_example
 
@@ -201,6 +206,59 @@ async def test_a_page_with_a_warning_or_a_story_gone_wrong_is_not_shared(opened:
         odd = await switched(stage, other, key)
         assert odd.page is Page.SHARED
         assert bool(odd.error) == (other != "a--missing")
+
+
+async def test_a_story_that_only_takes_long_blames_nobody() -> None:
+    late = Glance(None, ("global used",), StoryId("a--first"), tells=True, waited_ms=4_000.0)
+    takes_ms = {3_900.0: False, 2_100.0: False, 90.0: True}  # by itself: does it depend on others?
+    pictures = [Picture(b"", 9, 9, None, timings_ms={"render": each}) for each in takes_ms]
+    assert [late.is_telling(each) for each in pictures] == list(takes_ms.values())
+    ended = replace(late, waited_ms=0.0)
+    assert all(ended.is_telling(each) for each in pictures)
+    assert not any(replace(ended, tells=False).is_telling(each) for each in pictures)
+    assert not any(ended.is_telling(replace(each, level=Level.AGAIN)) for each in pictures)
+
+
+async def test_a_story_with_a_long_delay_is_loaded_at_once(opened: Opener) -> None:
+    stage = await opened(LittleStorybook({"a--a": html(SQUARE), "a--b": html(LINE)}))
+    key = await by_itself(stage, "a--b")
+    await by_itself(stage, "a--a")
+    assert (await switched(stage, "a--b", key, delay_ms=200)).page is Page.SWITCHED
+    await by_itself(stage, "a--a")
+    stage.stages.clear()
+    waited = await switched(stage, "a--b", key, delay_ms=1_100)
+    assert (waited.page, key_of(waited)) == (Page.SHARED, key)
+    assert stage.stages.count(Stage.OPENING) == 1
+
+
+@pytest.mark.parametrize(
+    ("at", "name"),
+    [
+        (Stage.RENDERING, b"node"),
+        (Stage.SHOOTING, b"headless"),
+        pytest.param(Stage.OPENING, b"headless", marks=pytest.mark.long),
+        pytest.param(Stage.SETTLING, b"headless", marks=pytest.mark.long),
+        pytest.param(Stage.SHOOTING, b"node", marks=pytest.mark.long),
+    ],
+)
+async def test_a_browser_killed_under_a_switched_page_costs_no_story(
+    opened: Opener, at: Stage, name: bytes
+) -> None:
+    stage = await opened(LittleStorybook({"a--a": html(SQUARE), "a--b": html(LINE)}))
+    keys = {story: await by_itself(stage, story) for story in ("a--b", "a--a")}
+
+    async def kill_once(reached: Stage) -> None:
+        if reached is at and stage.stages.count(at) == 1:
+            for pid in named(name):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+    stage.stages.clear()
+    killed = await switched(replace(stage, at_stage=kill_once), "a--b", keys["a--b"])
+    assert (killed.error, key_of(killed), killed.page) == (None, keys["a--b"], Page.SHARED)
+    assert killed.order_dependence is None
+    after = await switched(stage, "a--a", keys["a--a"])
+    assert (key_of(after), after.page) == (keys["a--a"], Page.SWITCHED)
 
 
 @pytest.mark.timeout(300)  # may have to wait for npm, which installs and builds
