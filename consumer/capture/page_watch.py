@@ -42,10 +42,11 @@ class PageCrashedError(StoryshelfError):
 
 
 class NavigatedAwayError(StoryshelfError):
-    """The page left the story."""
+    """The page left the story; `is_reload` where it went to the very address it was at."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, is_reload: bool = False) -> None:
         super().__init__(f"the page went to {url[:300]}")
+        self.is_reload = is_reload
 
 
 class PageWatch:
@@ -57,6 +58,7 @@ class PageWatch:
         self._page = page
         self._origin = origin
         self._documents = 0
+        self._address = ""  # of the story's first document
         self._trouble: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._warnings: dict[tuple[WarningCode, str], None] = {}
         self._refusals = Refusals()
@@ -92,6 +94,7 @@ class PageWatch:
             self._trouble.cancel()
         self._trouble = asyncio.get_running_loop().create_future()
         self._documents = documents
+        self._address = ""
         self._warnings.clear()
         self._refusals.clear()
         self._reported.clear()
@@ -173,8 +176,12 @@ class PageWatch:
         if event["frame"].get("parentId"):
             return
         self._documents += 1
-        if self._documents > 1:
-            self._end(NavigatedAwayError(event["frame"].get("unreachableUrl") or self._page.url))
+        url = event["frame"].get("url", "")
+        if self._documents == 1:
+            self._address = url
+            return
+        gone_to = event["frame"].get("unreachableUrl") or self._page.url
+        self._end(NavigatedAwayError(gone_to, is_reload=url == self._address))
 
     async def _on_dialog(self, dialog: Dialog) -> None:
         with suppress(Error, TimeoutError):

@@ -23,12 +23,16 @@ OnStage = Callable[[Stage], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Sitting:
-    """The page, the order and the time that is left for it."""
+    """The page, the order and the time that is left for it.
+
+    `is_reloaded` of a story that reloaded its page: the workers that it did so for stay.
+    """
 
     page: StoryPage
     order: Order
     budget: Budget
     on_stage: OnStage
+    is_reloaded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

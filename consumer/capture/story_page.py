@@ -89,14 +89,15 @@ class StoryPage:
         """Send one DevTools command."""
         return await self.watch.call(self._cdp.send(method, parameters), seconds, method)
 
-    async def clean(self, budget: Budget) -> None:
+    async def clean(self, budget: Budget, *, keeps_workers: bool = False) -> None:
         """Remove what a story before has stored, in this page or in one that is gone.
 
         Caches of files are kept.
         """
         self.watch.begin()
-        everything = {"origin": self._origin, "storageTypes": "all"}
-        await self.send("Storage.clearDataForOrigin", everything, budget.at_most(CALL_S))
+        types = STORED if keeps_workers else "all"
+        clearing = {"origin": self._origin, "storageTypes": types}
+        await self.send("Storage.clearDataForOrigin", clearing, budget.at_most(CALL_S))
         cookies = self.page.context.clear_cookies()
         await self.watch.call(cookies, budget.at_most(CALL_S), "clearing the cookies")
         self.shown += 1

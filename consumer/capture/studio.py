@@ -14,8 +14,8 @@ from consumer.capture.page_pool import PagePool, Place, UnknownPlaceError
 from consumer.capture.page_watch import NavigatedAwayError, PageCrashedError
 from consumer.capture.parameters import ReadParameters, read_parameters
 from consumer.capture.sitting import OnStage, Picture, Sitting
-from consumer.capture.story_page import Order
-from consumer.capture.take_picture import Glance, glance, take_picture
+from consumer.capture.story_page import Order, StoryPage
+from consumer.capture.take_picture import Glance, KnownEndingError, glance, take_picture
 from consumer.capture.verdict import MAX_MESSAGE, plain
 from consumer.messages import ErrorCode, Page, Stage, StoryError
 from consumer.refusals import Refusal
@@ -23,7 +23,11 @@ from storyshelf.clock import Clock
 from storyshelf.errors import StoryshelfError
 
 RECOVERY_MS = 8_000  # kept of every story's time: closing what hangs, by page and by context
-HOPELESS = (CallDeadlineError, OutOfTimeError)  # a second attempt would only cost the time again
+HOPELESS = (
+    CallDeadlineError,
+    OutOfTimeError,
+    KnownEndingError,
+)  # a second attempt would only cost the time again
 TROUBLE = (PageCrashedError, NavigatedAwayError, *HOPELESS, Error)  # no page is left to ask
 CODES = {
     PageCrashedError: ErrorCode.PAGE_CRASHED,
@@ -123,30 +127,34 @@ class Studio:
     async def _loaded(self, order: Order, kind: Page, budget: Budget, on_stage: OnStage) -> Picture:
         pool = self._open_pool()
         before: Exception | None = None
+        reloaded: StoryPage | None = None  # a mock does so once its worker is there, which stays
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                page = await pool.page(kind, Place.of(order.look))
+                page = reloaded or await pool.page(kind, Place.of(order.look))
             except UnknownPlaceError as error:
                 return Picture(b"", 0, 0, StoryError(ErrorCode.CONFIG_FAILED, str(error), ""))
+            is_again = reloaded is not None
             try:
-                self._sitting = Sitting(page, order, budget, on_stage)
-                taken = await take_picture(self._sitting)
-                picture = await with_findings(self._sitting, taken)
+                return await self._shown(Sitting(page, order, budget, on_stage, is_again))
             except TROUBLE as error:
-                warnings, console = page.watch.warnings(), page.watch.console.lines()
-                await on_stage(Stage.RECOVERING)
+                trouble, failed = error, _without_picture(page, error, before)
+            await on_stage(Stage.RECOVERING)
+            reloaded = page if _has_reloaded(trouble) and attempt < ATTEMPTS else None
+            if reloaded is None:
                 await pool.discard(kind)
-                if attempt == ATTEMPTS or isinstance(error, HOPELESS):
-                    is_short = isinstance(error, OutOfTimeError)  # what took the time tells more
-                    told = before if before is not None and is_short else error
-                    return Picture(b"", 0, 0, _told(told), warnings, console=console)
-                before = error
-            else:
-                self._aftermath.begin()
-                if not (picture.error or picture.warnings):
-                    page.cast.append(order.story_id)  # others may follow in this document
-                return picture
+            if attempt == ATTEMPTS or isinstance(trouble, HOPELESS):
+                return failed
+            before = trouble
         raise AssertionError("the last attempt returns")
+
+    async def _shown(self, sitting: Sitting) -> Picture:
+        """Load the story; where all was well, others may follow in its document."""
+        self._sitting = sitting
+        picture = await with_findings(sitting, await take_picture(sitting))
+        self._aftermath.begin()
+        if not (picture.error or picture.warnings):
+            sitting.page.cast.append(sitting.order.story_id)
+        return picture
 
     async def _shoot_traced(self, order: Order, timeout_ms: int, on_stage: OnStage) -> Picture:
         """Shoot it once in a context of its own, and record all of that."""
@@ -199,7 +207,20 @@ def _is_baseline(picture: Picture, order: Order) -> bool:
     return not picture.error and sha256(picture.png).hexdigest() == order.baseline
 
 
+def _without_picture(page: StoryPage, error: Exception, before: Exception | None) -> Picture:
+    """Tell why there is none; what took the time tells more than that there was none left."""
+    told = before if before is not None and isinstance(error, OutOfTimeError) else error
+    warnings, console = page.watch.warnings(), page.watch.console.lines()
+    return Picture(b"", 0, 0, _told(told), warnings, console=console)
+
+
+def _has_reloaded(error: Exception) -> bool:
+    return isinstance(error, NavigatedAwayError) and error.is_reload
+
+
 def _told(error: Exception) -> StoryError:
+    if isinstance(error, KnownEndingError):
+        return error.ending
     for kind, code in CODES.items():
         if isinstance(error, kind):
             return StoryError(code, str(error), "")

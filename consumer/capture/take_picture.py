@@ -4,14 +4,23 @@ from dataclasses import dataclass, replace
 
 from consumer.capture import camera, readiness
 from consumer.capture.aftermath import Aftermath
-from consumer.capture.deadline import Budget
+from consumer.capture.deadline import Budget, CallDeadlineError, OutOfTimeError
 from consumer.capture.sitting import Picture, Sitting
 from consumer.capture.stability import Shot
 from consumer.capture.verdict import Report, judge
 from consumer.messages import Page, Stage, StoryError, WarningCode
 from storyshelf.diff.png import read_header
+from storyshelf.errors import StoryshelfError
 from storyshelf.ids import StoryId
 from storyshelf.snapshots.steadiness import Level
+
+
+class KnownEndingError(StoryshelfError):
+    """The story is errored, and there is no picture of it."""
+
+    def __init__(self, ending: StoryError) -> None:
+        super().__init__(ending.message)
+        self.ending = ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +51,7 @@ async def take_picture(sitting: Sitting) -> Picture:
     """Load the story and take its picture.
 
     Raises PageCrashedError, NavigatedAwayError or CallDeadlineError where there is no page left to
-    shoot, OutOfTimeError where there is no time.
+    shoot, OutOfTimeError where there is no time, KnownEndingError where it is errored besides.
     """
     laps = _Laps(sitting.budget)
     await sitting.on_stage(Stage.OPENING)
@@ -52,11 +61,24 @@ async def take_picture(sitting: Sitting) -> Picture:
     await sitting.on_stage(Stage.SHOOTING)
     shot_name = sitting.order.look.shot
     error = late or judge(await _report(sitting), shot_name)
-    shot = await camera.take(sitting, error)
+    shot = await _shot(sitting, error)
     # A throw in an effect may come after Storybook called the story done: what counts is now.
     error = error or judge(await _report(sitting), shot_name)
     laps.done("shoot")
     return _picture(sitting, shot, error, laps)
+
+
+async def _shot(sitting: Sitting, error: StoryError | None) -> Shot:
+    """Take the picture; where that fails too, what is known already is told instead.
+
+    Raises KnownEndingError, and what `take_picture` does.
+    """
+    try:
+        return await camera.take(sitting, error)
+    except (CallDeadlineError, OutOfTimeError) as late:
+        if error is None:
+            raise
+        raise KnownEndingError(error) from late
 
 
 async def glance(sitting: Sitting, aftermath: Aftermath) -> Glance:
@@ -120,7 +142,7 @@ def _picture(sitting: Sitting, shot: Shot, error: StoryError | None, laps: "_Lap
 
 async def _open(sitting: Sitting) -> None:
     page, order, budget = sitting.page, sitting.order, sitting.budget
-    await page.clean(budget)
+    await page.clean(budget, keeps_workers=sitting.is_reloaded)
     await page.resize(order, order.viewport_height_px, budget)
     await page.dress(order.look, budget)
     await page.show(order, budget)

@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from consumer.messages import ErrorCode, Stage, WarningCode
+from consumer.capture import camera
+from consumer.capture.deadline import CallDeadlineError
+from consumer.messages import ErrorCode, Page, Stage, WarningCode
 from storyshelf.diff.png import decode
 from tests.consumer.conftest import Opener, Set
 from tests.consumer.little_storybook import (
@@ -90,6 +92,39 @@ async def test_a_story_that_does_not_end_is_an_error_and_the_next_one_works(
     assert bad.error is not None
     assert bad.error.code is code
     assert (good.error, good.width_px) == (None, 132)
+
+
+async def test_an_ending_that_is_known_is_told_though_its_picture_fails(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def take(*_: object) -> None:
+        raise CallDeadlineError("the picture", 1)
+
+    stage = await opened(LittleStorybook({"bad--endless": ENDLESS}))
+    monkeypatch.setattr(camera, "take", take)
+    picture = await stage.shoot("bad--endless", timeout_ms=4_000)
+    assert picture.error is not None
+    assert (picture.error.code, picture.png) == (ErrorCode.RENDER_TIMEOUT, b"")
+
+
+async def test_a_page_that_reloads_itself_once_is_shot_with_the_worker_it_did_so_for(
+    opened: Opener,
+) -> None:
+    worker = b"self.onfetch = (e) => { if (e.request.url.endsWith('/mocked'))"
+    worker += b" e.respondWith(new Response('mocked')); };"
+    render = (
+        "await navigator.serviceWorker.register('/worker.js');"
+        " await navigator.serviceWorker.ready;"
+        " if (!navigator.serviceWorker.controller) { location.reload();"
+        " await new Promise(() => {}); }"
+        " root.textContent = await (await fetch('/mocked')).text();"
+    )
+    stories = {"a--mocked": LittleStory(render), "a--red": html(SQUARE)}
+    stage = await opened(LittleStorybook(stories, {"worker.js": worker}))
+    for page in (Page.SHARED, Page.FRESH, Page.SHARED):
+        picture = await stage.shoot("a--mocked", page=page)
+        assert (picture.error, picture.warnings) == (None, ())
+    assert (await stage.shoot("a--red")).error is None
 
 
 async def crash(stage: Set) -> None:

@@ -24,10 +24,7 @@ pytestmark = [
     pytest.mark.timeout(120),  # of a page that never answers, every cap is waited to its end
 ]
 
-NOT_YET = {
-    "quiet of the network counted",
-    "reloads absorbed",
-}  # what rows need and we have not
+NOT_YET = {"quiet of the network counted"}  # what rows need and we have not
 CUT_PX = 16_384  # higher pages are shown up to here, with a warning
 CALLED = {"resource_timeout": "image_timeout", "unstable": "unsettled"}  # the table's word: ours
 DELAY_MS = 200  # of the stories that ask for one
