@@ -264,6 +264,12 @@ class CompareOptions:
     ignored: Annotated[tuple[Box, ...], Field(max_length=3 * MAX_IGNORED)] = ()
 
 
+# For what moves: none of it may be missed, or it would be taken for a change later.
+EVERY_PIXEL = CompareOptions(
+    threshold=0.0, include_aa=True, max_diff_pixels=None, max_diff_ratio=None, faint=Faint.IGNORED
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Compare:
     """Compare two stored pictures; may be asked for beside a capture."""

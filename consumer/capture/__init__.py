@@ -8,7 +8,7 @@ Decided here, once for all pictures (a change of any of these raises `CAPTURE_PR
   page script and fetched by `evaluate`.
 - **Time stands still** at a fixed instant, but timers run. Inside a `setTimeout` callback the clock
   shows what the timeout asked for, and inside an animation frame how far the animation is, or
-  debounced updates and entrance animations would never end. Chance is seeded per document.
+  debounced updates and entrance animations would never end. Chance begins anew with each story.
 - **Frames are counted, not timed**: an animation frame is told the time of a steady 60 Hz screen,
   counted from what asked for it. Once the story is done, frames come as fast as the page takes
   them, and a loop that has no end is held after 180 of them, at the same turn in every page.

@@ -6,7 +6,7 @@ from itertools import accumulate, pairwise
 
 from consumer.capture.confirm import Conclusion, Confirmed
 from consumer.messages import MAX_SIDE_PX, Box, Captured, Compared
-from storyshelf.diff.cover import Place, is_covered
+from storyshelf.diff.cover import Region, is_covered
 from storyshelf.diff.outcome import Outcome
 from storyshelf.ids import BlobKey
 from storyshelf.snapshots.snapshot import Notice, Pixels, Verdict
@@ -37,7 +37,7 @@ class Finding:
     pixels: Pixels = Pixels.DIFFERENT
     compared: Compared | None = None
     frames: tuple[Shot, ...] = ()
-    moving: tuple[Place, ...] = ()
+    moving: tuple[Region, ...] = ()
     warnings: tuple[Notice, ...] = ()
     examined: Shot | None = None  # whose accessibility counts, if it is not the picture's
 
@@ -50,12 +50,12 @@ class Moving:
     compared: tuple[Compared, ...]
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[Region, ...]:
         """Every place that moved; all of the picture where nobody knows the place."""
-        found = dict.fromkeys(place for one in self.compared for place in places_of(one.regions))
+        found = dict.fromkeys(place for one in self.compared for place in regions_of(one.regions))
         return tuple(found) or (EVERYWHERE,)
 
-    def excuses(self, compared: Compared, known: tuple[Place, ...]) -> bool:
+    def excuses(self, compared: Compared, known: tuple[Region, ...]) -> bool:
         """Tell whether all that differs may be the movement; what changes its size moves whole."""
         if any(one.base_size != one.head_size for one in self.compared):
             return True
@@ -82,14 +82,14 @@ def has_moved(shot: Shot) -> bool:
     return shot.captured.level is Level.NEVER
 
 
-def lies_where_it_moves(compared: Compared, moving: tuple[Place, ...]) -> bool:
+def lies_where_it_moves(compared: Compared, moving: tuple[Region, ...]) -> bool:
     """Tell whether all that differs lies inside of what moves; another size lies nowhere."""
     if compared.outcome is not Outcome.CHANGED:
         return False
-    return all(is_covered(place, moving, MARGIN_PX) for place in places_of(compared.regions))
+    return all(is_covered(place, moving, MARGIN_PX) for place in regions_of(compared.regions))
 
 
-def places_of(boxes: Iterable[Box]) -> tuple[Place, ...]:
+def regions_of(boxes: Iterable[Box]) -> tuple[Region, ...]:
     """Return boxes as they are stored."""
     return tuple((box.x, box.y, box.width, box.height) for box in boxes)
 
@@ -104,7 +104,7 @@ def concluded(
     confirmed: Confirmed,
     shot: Shot,
     compared: Compared,
-    movement: tuple[Moving | None, tuple[Place, ...]],
+    movement: tuple[Moving | None, tuple[Region, ...]],
 ) -> Finding:
     """The verdict on a first picture that differed, once a fresh page has shown a second.
 
@@ -137,7 +137,7 @@ def new(shot: Shot, moving: Moving | None) -> Finding:
 
 
 def unstable(
-    shot: Shot, compared: Compared | None, moving: Moving, known: tuple[Place, ...] = ()
+    shot: Shot, compared: Compared | None, moving: Moving, known: tuple[Region, ...] = ()
 ) -> Finding:
     """It moves where it differs, so nothing can be said of that part."""
     places = dict.fromkeys(place for place in (*moving.places, *known) if place != EVERYWHERE)
@@ -151,7 +151,7 @@ def unstable(
     )
 
 
-def moved_as_before(shot: Shot, compared: Compared, known: tuple[Place, ...]) -> Finding:
+def moved_as_before(shot: Shot, compared: Compared, known: tuple[Region, ...]) -> Finding:
     """What differs is only what somebody has accepted as moving."""
     reason = f"{compared.reason} All of it lies where the story is known to move."
     return replace(unchanged(shot, compared), reason=reason, moving=known)

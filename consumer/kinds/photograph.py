@@ -18,8 +18,8 @@ from consumer.kinds.finding import (
     lies_where_it_moves,
     moved_as_before,
     new,
-    places_of,
     pngs_of,
+    regions_of,
     same_bytes,
     unchanged,
     unstable,
@@ -37,6 +37,7 @@ from consumer.kinds.violations import (
 )
 from consumer.kinds.written import diff_of, error_of
 from consumer.messages import (
+    EVERY_PIXEL,
     Box,
     Captured,
     Compared,
@@ -68,15 +69,6 @@ from storyshelf.snapshots.snapshot import (
 )
 from storyshelf.snapshots.steadiness import Level
 from storyshelf.storage.blobs import Blobs, MissingBlobError, key_of
-
-# What moves is found to the last pixel: none of it may be taken for a change later.
-EVERY_PIXEL = CompareOptions(
-    threshold=0.0,
-    include_aa=True,
-    max_diff_pixels=None,
-    max_diff_ratio=None,
-    faint=Faint.IGNORED,
-)
 
 
 class Photographer:
@@ -300,7 +292,7 @@ class Photographer:
                 *notices_of(findings),
             ),
             timings_ms={**captured.timings_ms, **commission.watch.taken_ms},
-            ignored=places_of(captured.ignored),
+            ignored=regions_of(captured.ignored),
             console=tuple(ConsoleLine(line.level, line.text) for line in captured.console),
             level=_level(finding),
             findings=findings,

@@ -1,8 +1,8 @@
 """How what a child said of a picture is written down with its snapshot."""
 
-from consumer.kinds.finding import places_of
+from consumer.kinds.finding import regions_of
 from consumer.messages import Captured, Compared, Ending
-from storyshelf.diff.cover import Place
+from storyshelf.diff.cover import Region
 from storyshelf.snapshots.snapshot import CaptureError, Diff
 
 
@@ -15,12 +15,12 @@ def error_of(captured: Captured) -> CaptureError | None:
     return CaptureError(captured.error.code, captured.error.message, captured.error.stack)
 
 
-def diff_of(compared: Compared, moving: tuple[Place, ...]) -> Diff:
+def diff_of(compared: Compared, moving: tuple[Region, ...]) -> Diff:
     """Return what the comparison counted, and where the story moves."""
     return Diff(
         raw_px=compared.raw_px,
         changed_px=compared.changed_px + compared.faint_px,
-        regions=places_of(compared.regions),
+        regions=regions_of(compared.regions),
         metric=compared.metric,
         engine=compared.engine,
         engine_version=compared.engine_version,

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from consumer.death import Cause, ChildDiedError, Death
+from consumer.kinds.blame import OF_A_STORY
 from consumer.local.out_folder import OutFolder
 from consumer.local.planning import parameters_of, plan, shuffled
 from consumer.local.storybook import Storybook
@@ -19,7 +20,6 @@ from consumer.messages import (
     Captured,
     Compared,
     CompareOptions,
-    FailureCode,
     Page,
     StoriesRead,
 )
@@ -38,7 +38,6 @@ HOST = "b0.localhost"
 READ_TIMEOUT_MS = 60_000  # for the first load of a large Storybook on a busy machine
 CRASHES_PER_STORY = 2  # as with a consumer: one can be chance
 DEATHS_BETWEEN_STORIES = 3
-OF_A_STORY = frozenset({FailureCode.TOO_LARGE, FailureCode.INTERNAL})
 READABLE = 0o644
 
 

@@ -10,17 +10,20 @@ from consumer.local.names import frame_of, trace_of
 from consumer.local.out_folder import OutFolder
 from consumer.local.planning import Planned
 from consumer.local.report import Fault, Frame, Line, Region, State, StoryResult, Told
-from consumer.messages import Captured, Compared, CompareOptions, Ending, Faint, WarningCode
+from consumer.messages import (
+    EVERY_PIXEL,
+    Captured,
+    Compared,
+    CompareOptions,
+    Ending,
+    WarningCode,
+)
 from storyshelf.diff.outcome import Outcome
 from storyshelf.snapshots.violations import Findings
 
 REQUESTS = frozenset({WarningCode.RESOURCE_FAILED, WarningCode.BLOCKED_REQUEST})
 KEPT_FRAMES = 4  # different pictures of one story that are kept; the others are counted
 KEPT_REGIONS = 20
-# Every pixel that differs at all, since what moves by little is what flickers on a review page.
-EXACT = CompareOptions(
-    threshold=0.0, include_aa=True, max_diff_pixels=None, max_diff_ratio=None, faint=Faint.IGNORED
-)
 
 Compare = Callable[[CompareOptions, bytes, bytes], Awaitable[Compared | None]]
 
@@ -78,7 +81,7 @@ class Tally:
         seen = self.seen[key] = _Seen(file, captured.width_px, captured.height_px)
         first = next(iter(self.seen.values()))
         if seen is not first and first.file is not None and seen.file is not None:
-            seen.compared = await compare(EXACT, out.read(first.file), captured.png)
+            seen.compared = await compare(EVERY_PIXEL, out.read(first.file), captured.png)
 
     @property
     def wants_trace(self) -> bool:

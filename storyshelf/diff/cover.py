@@ -1,23 +1,23 @@
-"""Whether a place in a picture lies inside of others."""
+"""Whether a region of a picture lies inside of others."""
 
 from collections.abc import Iterable
 from typing import TypeAlias
 
-Place: TypeAlias = tuple[int, int, int, int]  # x, y, width, height, in pixels
+Region: TypeAlias = tuple[int, int, int, int]  # x, y, width, height, in pixels
 Corners: TypeAlias = tuple[int, int, int, int]  # left, top, and the first right and below outside
 
 
-def is_covered(place: Place, covers: Iterable[Place], margin_px: int = 0) -> bool:
-    """Tell whether every pixel of the place lies in one of the covers, each grown by the margin."""
-    left = [_corners(place, 0)]
+def is_covered(region: Region, covers: Iterable[Region], margin_px: int = 0) -> bool:
+    """Tell whether each of its pixels lies in one of the covers, which grow by the margin first."""
+    left = [_corners(region, 0)]
     for cover in covers:
         hole = _corners(cover, margin_px)
         left = [piece for part in left for piece in _without(part, hole)]
     return not left
 
 
-def _corners(place: Place, margin_px: int) -> Corners:
-    x, y, width, height = place
+def _corners(region: Region, margin_px: int) -> Corners:
+    x, y, width, height = region
     return (x - margin_px, y - margin_px, x + width + margin_px, y + height + margin_px)
 
 

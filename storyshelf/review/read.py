@@ -14,6 +14,7 @@ from storyshelf.builds.serving import Obstacle, obstacle_of
 from storyshelf.builds.shard_store import Shard
 from storyshelf.db.engine import Tx
 from storyshelf.db.tables import BuildRow, SnapshotRow
+from storyshelf.diff.cover import Region
 from storyshelf.ids import BlobKey, BuildId, ShardId, SnapshotId, SnapshotKey, StoryId
 from storyshelf.queue import store as queue
 from storyshelf.queue.store import Attempt
@@ -21,7 +22,7 @@ from storyshelf.shards.eta import Eta
 from storyshelf.snapshots import store as snapshots
 from storyshelf.snapshots.counts import Counts
 from storyshelf.snapshots.decision import Decision, NoSuchSnapshotError
-from storyshelf.snapshots.snapshot import Region, Verdict
+from storyshelf.snapshots.snapshot import Verdict
 from storyshelf.snapshots.violations import Findings, Standing, all_new, compare
 
 NOT_RENDERED = (Verdict.INHERITED, Verdict.SKIPPED, Verdict.REMOVED)

@@ -9,11 +9,10 @@ from storyshelf.bundle.accessibility import Accessibility
 from storyshelf.bundle.isolation import Isolation
 from storyshelf.bundle.look import ALWAYS, Look
 from storyshelf.bundle.viewport import Viewport
+from storyshelf.diff.cover import Region
 from storyshelf.ids import BlobKey, EnvironmentId, SnapshotId, SnapshotKey, StoryId
 from storyshelf.snapshots.steadiness import Level
 from storyshelf.snapshots.violations import Findings, Standing
-
-Region = tuple[int, int, int, int]  # x, y, width, height in pixels of a picture
 
 
 class Verdict(StrEnum):
@@ -149,7 +148,7 @@ class Diff:
     head_size: tuple[int, int]
     mask_x: int = 0
     mask_y: int = 0
-    moving: tuple[tuple[int, int, int, int], ...] = ()
+    moving: tuple[Region, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import pytest
 
 from consumer.messages import Page
-from storyshelf.diff.cover import Place, is_covered
+from storyshelf.diff.cover import Region, is_covered
 from storyshelf.snapshots.snapshot import SnapshotResult, Verdict
 from storyshelf.snapshots.steadiness import Level
 from storyshelf.storage.blobs import key_of
@@ -16,7 +16,7 @@ KNOWN = ((20, 30, 9, 30),)
 
 
 async def result_of(
-    *shown: str, baseline: str | None, known: tuple[Place, ...] = ()
+    *shown: str, baseline: str | None, known: tuple[Region, ...] = ()
 ) -> tuple[SnapshotResult, list[Page]]:
     blobs = SlowBlobs(FakeClock())
     image = None if baseline is None else await blobs.put(drawn(baseline))
@@ -37,7 +37,7 @@ async def result_of(
     ],
 )
 async def test_a_story_that_moves_is_unstable_until_it_is_known_to(
-    shown: list[str], baseline: str | None, known: tuple[Place, ...], verdict: Verdict, pages: int
+    shown: list[str], baseline: str | None, known: tuple[Region, ...], verdict: Verdict, pages: int
 ) -> None:
     if pages == 2 and verdict is Verdict.UNSTABLE:
         shown = [*shown, "9@20,48 then 9@20,58"]
@@ -90,7 +90,7 @@ async def test_pictures_of_two_sizes_tell_of_no_place() -> None:
     ],
 )
 def test_a_place_is_covered_by_many_as_well_as_by_one(
-    covers: list[Place], *, is_inside: bool
+    covers: list[Region], *, is_inside: bool
 ) -> None:
     assert is_covered((0, 0, 10, 10), covers) is is_inside
 

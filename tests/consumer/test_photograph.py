@@ -25,7 +25,7 @@ from consumer.messages import (
 )
 from consumer.supervisor import CaptureRequest, Child, RequestFailedError
 from storyshelf.bundle.isolation import Isolation
-from storyshelf.diff.cover import Place
+from storyshelf.diff.cover import Region
 from storyshelf.diff.png import read_header
 from storyshelf.ids import BlobKey, EnvironmentId, SnapshotId, SnapshotKey, StoryId
 from storyshelf.queue.job_kind import Work
@@ -33,7 +33,6 @@ from storyshelf.snapshots.snapshot import (
     CaptureOptions,
     Pixels,
     PlannedSnapshot,
-    Region,
     SnapshotResult,
     Verdict,
 )
@@ -126,7 +125,7 @@ async def result_by(
     sitter: Sitter,
     blobs: "SlowBlobs",
     image: BlobKey | None,
-    moving: tuple[Place, ...] = (),
+    moving: tuple[Region, ...] = (),
     ignored: tuple[Region, ...] = (),
 ) -> SnapshotResult:
     key = SnapshotKey(StoryId("a--one"))

@@ -9,6 +9,7 @@ from storyshelf.auth.permissions import Role
 from storyshelf.builds import record_results
 from storyshelf.builds.jobs import parse_capture
 from storyshelf.db.engine import Database
+from storyshelf.diff.cover import Region
 from storyshelf.queue.job import Completed
 from storyshelf.review.decide import decide_all
 from storyshelf.review.strip import ORDER
@@ -20,7 +21,6 @@ from storyshelf.snapshots.snapshot import (
     Notice,
     Picture,
     PlannedSnapshot,
-    Region,
     SnapshotResult,
     StoredMask,
     Verdict,

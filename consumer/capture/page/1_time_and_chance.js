@@ -98,9 +98,9 @@ const frames = (() => {
       if (!waiting.size) forgetLast(calls, IDLE_FRAMES);
     }
   };
-  const forgetLast = (seen, frames) => real.frame(() => {
+  const forgetLast = (seen, left) => real.frame(() => {
     if (calls !== seen || waiting.size) return;
-    if (frames) forgetLast(seen, frames - 1); else forget();
+    if (left) forgetLast(seen, left - 1); else forget();
   });
   const ask = (number) => real.frame(() => {
     const one = waiting.get(number);
