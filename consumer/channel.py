@@ -8,11 +8,12 @@ themselves are in `consumer.messages`.
 import asyncio
 import socket
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from itertools import accumulate, pairwise
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -72,6 +73,7 @@ class Direction(Generic[In]):
         """Return the frame in pieces; what is over the limits is refused here already."""
         names = _attached(message)
         bodies: list[bytes] = [getattr(message, name) for name in names]
+        _require_bounds(message, dict(zip(names, bodies, strict=True)))
         while len(bodies) > 1 and not bodies[-1]:
             bodies.pop()  # what is not sent is empty
         header = self.adapter.dump_json(
@@ -200,4 +202,23 @@ def _with_bodies(message: In, lengths: Sequence[int], body: bytes) -> In:
         raise ChannelViolationError("attachments that do not add up to the body")
     cuts = pairwise(accumulate(lengths, initial=0))
     parts = {name: body[start:end] for name, (start, end) in zip(names, cuts, strict=False)}
+    _require_bounds(message, parts)
     return replace(message, **parts)  # type: ignore[arg-type]  # bytes fields, by `_attached`
+
+
+def _require_bounds(message: ToChild | FromChild, parts: Mapping[str, bytes]) -> None:
+    """Hold attachments to their fields' own bounds: of the header they were no part."""
+    bounds = _bounds_of(type(message))  # type: ignore[arg-type]  # mypy: unions of classes hash too
+    for name, part in parts.items():
+        try:
+            bounds[name].validate_python(part)
+        except ValidationError:
+            raise ChannelViolationError(f"{name} of {len(part):,} bytes") from None
+
+
+@cache
+def _bounds_of(kind: type[Any]) -> Mapping[str, TypeAdapter[bytes]]:
+    hints = get_type_hints(kind, include_extras=True)
+    return {
+        each.name: TypeAdapter(hints[each.name]) for each in fields(kind) if each.default == b""
+    }

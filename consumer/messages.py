@@ -25,6 +25,7 @@ from consumer.parameter_values import STORABLE, Label, Parameters
 from storyshelf.bundle.index import MAX_ID_BYTES
 from storyshelf.bundle.look import ALWAYS, Look
 from storyshelf.diff.outcome import Outcome
+from storyshelf.diff.regions import MAX_REGIONS
 from storyshelf.ids import BlobKey, StoryId
 from storyshelf.snapshots.steadiness import Level
 
@@ -302,7 +303,7 @@ class Compared:
     changed_px: Count
     faint_px: Count
     antialiased_px: Count
-    regions: Annotated[tuple[Box, ...], Field(max_length=1_000)]
+    regions: Annotated[tuple[Box, ...], Field(max_length=MAX_REGIONS)]
     engine: ShortText
     engine_version: ShortText
     metric: ShortText
