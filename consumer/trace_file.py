@@ -11,7 +11,7 @@ import zlib
 from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from consumer.messages import Captured
+from consumer.messages import MAX_TRACE_BYTES, Captured
 from storyshelf.errors import StoryshelfError
 
 STEPS = "trace.trace"  # what every trace has
@@ -19,6 +19,7 @@ KEPT = re.compile(r"trace\.(trace|network)|(resources|screencast)/[A-Za-z0-9@_-]
 MAX_NAME = 200
 MAX_FILES = 5_000  # a frame of the screencast for each repaint, and what the story asked for
 MAX_UNPACKED_BYTES = 256 << 20  # what a viewer has to hold; steps pack to a twentieth
+MAX_PACKED_BYTES = 2 * MAX_TRACE_BYTES  # of ours: another library packs it a little otherwise
 MAX_LIST_BYTES = 2 << 20  # of the names: Python's reader makes objects of them before we see any
 END, END_BYTES = b"PK\x05\x06", 22  # of a zip without a comment, as the driver writes it
 BEFORE_END_64, BEFORE_END_64_BYTES = b"PK\x06\x07", 20  # what larger ones have before it
@@ -74,6 +75,8 @@ def _rewritten(given: ZipFile) -> bytes:
             written = ZipInfo(name)  # of no date, and with no rights
             written.compress_type = file.compress_type
             made.writestr(written, content)
+            if out.tell() > MAX_PACKED_BYTES:  # its files were one and the same, told many times
+                raise BadTraceError(f"it has more than {MAX_PACKED_BYTES >> 20} MiB")
     return out.getvalue()
 
 

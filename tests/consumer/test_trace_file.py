@@ -49,6 +49,16 @@ def test_no_other_name_comes_through(name: str) -> None:
     assert list(rebuilt) == ["trace.trace"]
 
 
+def test_files_that_are_one_and_the_same_do_not_make_a_larger_trace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The list of a zip may name the same bytes again and again."""
+    monkeypatch.setattr(trace_file, "MAX_PACKED_BYTES", 20_000)
+    many = {f"resources/{number}": b"x" * 1_000 for number in range(30)}
+    with pytest.raises(BadTraceError, match="it has more than 0 MiB"):
+        rewritten(packed({"trace.trace": STEPS, **many}, ZIP_STORED))
+
+
 def test_a_name_that_comes_twice_is_there_once() -> None:
     with pytest.warns(UserWarning, match="Duplicate"):
         content = _twice()
