@@ -25,6 +25,7 @@ from consumer.kinds.finding import (
     unstable,
     with_frame,
 )
+from consumer.kinds.nothing_compared import nothing_compared
 from consumer.kinds.shelf import Shelf
 from consumer.kinds.stopwatch import Stopwatch
 from consumer.kinds.violations import (
@@ -289,6 +290,7 @@ class Photographer:
             warnings=(
                 *finding.warnings,
                 *_notices(captured),
+                *nothing_compared(captured, commission.ignored),
                 *notices_of(findings),
             ),
             timings_ms={**captured.timings_ms, **commission.watch.taken_ms},

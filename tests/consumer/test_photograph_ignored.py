@@ -34,6 +34,19 @@ async def test_what_is_ignored_is_no_change_and_is_kept_with_the_picture() -> No
     assert (await result_by(changed, blobs, baseline)).verdict is Verdict.CHANGED
 
 
+async def test_a_picture_in_which_nothing_is_compared_says_so() -> None:
+    blobs = SlowBlobs(FakeClock())
+    baseline = await blobs.put(png_of("red"))
+    width, height = SIZE_PX
+    left, right = Box(0, 0, width - 1, height), Box(width - 1, 0, 1, height)
+    told = []
+    for of_baseline in ((), ((right.x, right.y, right.width, right.height),)):
+        sitter = Ticking(blobs.clock, "red", ignored=left)
+        result = await result_by(sitter, blobs, baseline, ignored=of_baseline)
+        told.append([warning.code for warning in result.warnings])
+    assert told == [[], ["all_ignored"]]
+
+
 async def test_what_the_baseline_had_ignored_is_no_change_either() -> None:
     blobs = SlowBlobs(FakeClock())
     baseline = await blobs.put(png_of("red"))

@@ -30,6 +30,7 @@ IN_WORDS = {
     "baseline_lost": "The baseline's picture is lost.",
     "wait_timeout": "What it was to wait for did not come.",
     "bad_selector": "An element is not named as the browser understands it.",
+    "all_ignored": "Nothing of the picture is compared.",
     "many_ignored": "More is to be ignored than can be.",
     "undeclared_shot": "Its play function asks for a shot that is not declared.",
     "unreadable_file": "A file of stories did not load.",
