@@ -17,7 +17,11 @@ from playwright.async_api import Error
 
 from consumer.capture.deadline import CALL_S, CallDeadlineError, OutOfTimeError
 from consumer.capture.page import part
-from consumer.capture.page_watch import NavigatedAwayError, PageCrashedError
+from consumer.capture.page_watch import (
+    NavigatedAwayError,
+    PageCrashedError,
+    UnreadableAnswerError,
+)
 from consumer.capture.sitting import Picture, Sitting
 from consumer.capture.verdict import plain
 from consumer.examined import (
@@ -38,7 +42,8 @@ from storyshelf.errors import StoryshelfError
 AXE = Path(__file__).parent / "vendor" / "axe.js"  # see requirements/vendor.sh
 RUN_S = 10.0  # a page that keeps axe busier than this is told so; its picture is there already
 WORLD = "storyshelf"
-TROUBLE = (PageCrashedError, NavigatedAwayError, CallDeadlineError, OutOfTimeError, Error)
+HOSTILE = (NavigatedAwayError, UnreadableAnswerError)
+TROUBLE = (PageCrashedError, *HOSTILE, CallDeadlineError, OutOfTimeError, Error)
 IMPACTS = {impact.value: impact for impact in Impact}
 
 
@@ -97,7 +102,7 @@ def read_examined(raw: object, found_by: FoundBy) -> Examined | None:
         found_by,
         engine=plain(raw.get("engine"), MAX_LINE),
         violations=tuple(violations),
-        left_out=left_out if isinstance(left_out, int) and 0 <= left_out < 2**31 else 0,
+        left_out=left_out if type(left_out) is int and 0 <= left_out < 2**31 else 0,
         problem=plain(raw.get("problem"), MAX_LINE),
     )
 

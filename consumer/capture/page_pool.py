@@ -108,6 +108,13 @@ class PagePool:
         if page is not None and not await _done(page.page.close):
             await self._discard_context(kind)
 
+    async def dismiss(self, kind: Page) -> None:
+        """Be rid of a context that no other story is shown in, and of all that still runs in it.
+
+        Workers and other windows of its story would take their share of the machine.
+        """
+        await self._discard_context(kind)
+
     async def _discard_context(self, kind: Page) -> None:
         self._pages.pop(kind, None)
         context = self._contexts.pop(kind, None)

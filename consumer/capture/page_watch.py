@@ -41,12 +41,24 @@ class PageCrashedError(StoryshelfError):
         super().__init__("the page crashed; it may have run out of memory")
 
 
+# What the driver raises for numbers of thousands of digits, years it does not know, and lists in
+# lists without an end.
+UNREADABLE = (ValueError, OverflowError, RecursionError)
+
+
 class NavigatedAwayError(StoryshelfError):
     """The page left the story; `is_reload` where it went to the very address it was at."""
 
     def __init__(self, url: str, *, is_reload: bool = False) -> None:
         super().__init__(f"the page went to {url[:300]}")
         self.is_reload = is_reload
+
+
+class UnreadableAnswerError(StoryshelfError):
+    """The page answered what the driver cannot read, as a page can that changes the built-ins."""
+
+    def __init__(self, doing: str) -> None:
+        super().__init__(f"{doing} gave an answer that cannot be read")
 
 
 class PageWatch:
@@ -118,6 +130,8 @@ class PageWatch:
         except Error as error:
             await self._explained(error)
             raise
+        except UNREADABLE:
+            raise UnreadableAnswerError(doing) from None
         finally:
             await _cancelled(task)
 

@@ -180,6 +180,6 @@ def _numbers(raw: object, count: int) -> list[float] | None:
     """Read that many finite numbers of a size that a page can have."""
     if not isinstance(raw, list) or len(raw) != count:
         return None
-    numbers = [float(each) for each in raw if isinstance(each, int | float)]
-    sane = len(numbers) == count and all(abs(each) < 1e7 for each in numbers)  # noqa: PLR2004  # Chromium's layout ends at 3.4e7
-    return numbers if sane else None
+    # Chromium's layout ends at 3.4e7; a page may also answer with integers that no float holds.
+    sane = [float(each) for each in raw if isinstance(each, int | float) and abs(each) < 1e7]  # noqa: PLR2004
+    return sane if len(sane) == count else None

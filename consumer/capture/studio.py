@@ -11,7 +11,11 @@ from consumer.capture.browser import LaunchedBrowser
 from consumer.capture.deadline import Budget, CallDeadlineError, OutOfTimeError
 from consumer.capture.examine import with_findings
 from consumer.capture.page_pool import PagePool, Place, UnknownPlaceError
-from consumer.capture.page_watch import NavigatedAwayError, PageCrashedError
+from consumer.capture.page_watch import (
+    NavigatedAwayError,
+    PageCrashedError,
+    UnreadableAnswerError,
+)
 from consumer.capture.parameters import ReadParameters, read_parameters
 from consumer.capture.sitting import OnStage, Picture, Sitting
 from consumer.capture.story_page import Order, StoryPage
@@ -28,7 +32,8 @@ HOPELESS = (
     OutOfTimeError,
     KnownEndingError,
 )  # a second attempt would only cost the time again
-TROUBLE = (PageCrashedError, NavigatedAwayError, *HOPELESS, Error)  # no page is left to ask
+HOSTILE = (NavigatedAwayError, UnreadableAnswerError)
+TROUBLE = (PageCrashedError, *HOSTILE, *HOPELESS, Error)  # no page is left to ask
 CODES = {
     PageCrashedError: ErrorCode.PAGE_CRASHED,
     NavigatedAwayError: ErrorCode.NAVIGATED_AWAY,
@@ -90,8 +95,14 @@ class Studio:
         if kind is Page.TRACED:
             return await self._shoot_traced(order, timeout_ms, on_stage)
         budget = Budget.of_ms(self._clock, max(timeout_ms - RECOVERY_MS, timeout_ms / 2))
-        if kind is not Page.SWITCHED:
-            return replace(await self._loaded(order, kind, budget, on_stage), page=kind)
+        if kind is Page.SWITCHED:
+            return await self._switched(order, budget, on_stage)
+        picture = await self._loaded(order, kind, budget, on_stage)
+        if kind is Page.FRESH:
+            await self._open_pool().dismiss(kind)
+        return replace(picture, page=kind)
+
+    async def _switched(self, order: Order, budget: Budget, on_stage: OnStage) -> Picture:
         look = await self._glance(order, budget, on_stage)
         if look is not None and look.picture is not None:
             self._aftermath.did_not_matter(look.left)
@@ -175,13 +186,18 @@ class Studio:
             picture = Picture(b"", 0, 0, _told(error), warnings, console=console)
             await on_stage(Stage.RECOVERING)
         trace = await recording.end()
-        await pool.discard(Page.TRACED)
+        await pool.dismiss(Page.TRACED)
         return replace(picture, trace=trace)
 
     def note_refusal(self, refusal: Refusal) -> None:
-        """Note it with the story before the camera, unless a document of another one says it."""
+        """Note it with the story before the camera, unless a document of another one says it.
+
+        A switched page's document may still have the address of the story it was loaded with.
+        """
         sitting = self._sitting
-        if sitting is not None and refusal.story in {None, sitting.order.story_id}:
+        if sitting is None:
+            return
+        if refusal.story in {None, sitting.order.story_id, *sitting.page.cast[:1]}:
             sitting.page.watch.note_report(refusal.url)
 
     async def read_stories(self, timeout_ms: int) -> ReadParameters:

@@ -15,12 +15,13 @@ from consumer.capture.studio import Studio
 from consumer.isolation import Form, Ground
 from consumer.messages import ErrorCode, Page, StoryWarning, WarningCode
 from storyshelf.clock import SystemClock
-from storyshelf.ids import ProjectId, StoryId
+from storyshelf.ids import BlobKey, ProjectId, StoryId
 from tests.consumer.conftest import HOST, ORDER, Opener, opener_on
 from tests.consumer.forms import captured, isolated, opened_in
 from tests.consumer.little_storybook import LittleStory, LittleStorybook, html
 from tests.consumer.roads import EVERY, LEAVING, ROADS, UNNAMED, Town
 from tests.consumer.test_supervisor_browser import a_supervisor
+from tests.consumer.test_switched_page import key_of
 from tests.storybooks.victim import Victim, victim
 
 pytestmark = [
@@ -29,6 +30,7 @@ pytestmark = [
     pytest.mark.timeout(60),  # a browser for each form, and a story for each road that leaves
 ]
 
+WELL = "well--story"
 TOLD = (  # roads that are known by different means: reports of policies, the driver, our own script
     "no_cors", "image", "beacon", "worker", "shared_worker", "service_worker", "socket",
     "frame", "object", "transport", "popup", "form", "frame_missing",
@@ -53,6 +55,39 @@ async def test_no_road_leads_to_another_port(ground: Ground, bystander: Victim, 
     assert whole.error is None
     codes = {name: one.error.code if one.error else None for name, one in left.items()}
     assert codes == dict.fromkeys(LEAVING, ErrorCode.NAVIGATED_AWAY)
+
+
+async def test_no_road_leads_out_of_a_switched_or_a_traced_page(
+    opened: Opener, bystander: Victim
+) -> None:
+    """A page that was shown another story before, and one whose every step is recorded."""
+    town = Town(bystander.port)
+    stage = await opened(town.with_files({EVERY: town.every_road(), WELL: html("<b>well</b>")}))
+    await stage.shoot(WELL)
+    order = replace(ORDER, baseline=BlobKey("0" * 64))  # no picture's: what is switched is loaded
+    switched = await stage.shoot(EVERY, order=order, page=Page.SWITCHED)
+    traced = await stage.shoot(EVERY, page=Page.TRACED)
+    assert bystander.hits == []
+    assert (switched.error, traced.error, traced.trace.missing) == (None, None, "")
+    for told in (blocked(switched.warnings), blocked(traced.warnings)):
+        assert any(f"://127.0.0.1:{bystander.port}" in each for each in told)
+
+
+async def test_an_attempt_in_a_switched_page_is_told_with_its_own_story(
+    opened: Opener, bystander: Victim
+) -> None:
+    """Its document has another story's address; the next story is not told of it."""
+    town = Town(bystander.port)
+    drawn = "root.innerHTML = '<b>asks</b>'; fetch('http://VICTIM/x').catch(() => {});"
+    stories = {"hostile--story": town.road("asks", drawn), WELL: html("<b>well</b>")}
+    stage = await opened(town.with_files(stories))
+    key = {each: key_of(await stage.shoot(each)) for each in (WELL, "hostile--story", WELL)}
+    asks, well = [
+        await stage.shoot(each, order=replace(ORDER, baseline=key[each]), page=Page.SWITCHED)
+        for each in ("hostile--story", WELL)
+    ]
+    assert (len(blocked(asks.warnings)), blocked(well.warnings)) == (1, [])
+    assert bystander.hits == []
 
 
 async def test_without_the_fence_the_roads_are_open(

@@ -1,15 +1,17 @@
 """What a hostile story leaves behind, what it is granted, and what it may claim: nothing."""
 
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from consumer.isolation import Form, Ground
-from consumer.messages import ErrorCode
-from storyshelf.ids import ProjectId
-from tests.consumer.conftest import Opener
+from consumer.messages import ErrorCode, Page
+from storyshelf.ids import BlobKey, ProjectId
+from tests.consumer.conftest import ORDER, Opener
 from tests.consumer.forms import captured, isolated, opened_in
-from tests.consumer.little_storybook import SQUARE, LittleStory, LittleStorybook
+from tests.consumer.little_storybook import SQUARE, LittleStory, LittleStorybook, html
 from tests.consumer.test_supervisor_browser import a_supervisor
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -63,6 +65,52 @@ async def test_a_story_finds_nothing_of_the_one_before(
         ErrorCode.NAVIGATED_AWAY if ending else None
     )
     assert (await stage.shoot("honest--second")).error is None
+
+
+# What a story may have our own script answer, by changing the built-ins that it uses.
+FORGED = {
+    "a number of 6,001 digits": "10n ** 6000n",
+    "an integer that no float holds": "10n ** 400n",
+    "a year that Python has not": "new Date(8.64e15)",
+    "lists in lists": "(() => { let d = []; for (let n = 0; n < 3000; n++) d = [d]; return d; })()",
+}
+
+
+async def test_what_a_story_has_the_page_answer_costs_no_other_story(opened: Opener) -> None:
+    """Neither the process nor the picture of the next one in the same page."""
+    forge = (
+        "root.innerHTML = `{square}`; const forged = () => {value};"
+        "const list = {{ filter: () => list, slice: () => [forged()], map: () => [forged()] }};"
+        "const from = Array.from;"
+        "Array.from = (given, ...more) => given === document.body.classList || given?.item ? list"
+        " : from(given, ...more);"
+    )
+    stories = {
+        f"a--{number}": LittleStory(forge.format(square=SQUARE, value=value))
+        for number, value in enumerate(FORGED.values())
+    }
+    stage = await opened(LittleStorybook({**stories, "honest--story": html("<b>well</b>")}))
+    png = (await stage.shoot("honest--story")).png
+    order = replace(ORDER, baseline=BlobKey(sha256(png).hexdigest()))
+    for forger in stories:
+        await stage.shoot(forger)
+        honest = await stage.shoot("honest--story", order=order, page=Page.SWITCHED)
+        assert (honest.error, honest.png) == (None, png)
+
+
+async def test_nothing_of_a_story_runs_on_in_a_context_of_its_own(opened: Opener) -> None:
+    works = LittleStory(
+        f"root.innerHTML = `{SQUARE}`;"
+        "new Worker(URL.createObjectURL(new Blob(['for (;;);'])));"
+        "window.open('about:blank').open('about:blank');"
+    )
+    stage = await opened(LittleStorybook({"busy--story": works, "well--story": html("well")}))
+    await stage.shoot("well--story")
+    browser = await stage.browser.start()
+    (shared,) = browser.contexts
+    for kind in (Page.FRESH, Page.TRACED):
+        assert (await stage.shoot("busy--story", page=kind)).error is None
+        assert browser.contexts == [shared]
 
 
 # What a person would be asked for, and what asks the machine: refused at once, never left open.
