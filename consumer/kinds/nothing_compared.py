@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from consumer.kinds.finding import places_of
+from consumer.kinds.finding import regions_of
 from consumer.messages import Box, Captured
 from storyshelf.diff.cover import is_covered
 from storyshelf.snapshots.snapshot import Notice
@@ -13,6 +13,6 @@ TEXT = "What is to be ignored, here or in the baseline, covers all of it: no cha
 def nothing_compared(captured: Captured, ignored: Iterable[Box]) -> tuple[Notice, ...]:
     """Return what a reader has to know of a picture in which nothing is compared."""
     whole = (0, 0, captured.width_px, captured.height_px)
-    if not captured.png or not is_covered(whole, places_of(ignored)):
+    if not captured.png or not is_covered(whole, regions_of(ignored)):
         return ()
     return (Notice("all_ignored", TEXT),)
