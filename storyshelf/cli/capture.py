@@ -52,8 +52,8 @@ def capture(  # noqa: PLR0913  # each is an option of the command
 ) -> None:
     """Capture a built Storybook here, as a consumer would: pictures, report.json and a page.
 
-    Exit codes: 0 all ok; 1 a story is errored, or moved; 2 DIR, the folder or an option cannot be
-    used; 3 no browser; 130 stopped, with a report of what was done.
+    Exit codes: 0 all ok; 1 a story is errored, or moved; 2 DIR, the folder or an option is no use;
+    3 no browser; 130 stopped, with a report of what was done.
     """
     wishes = [f"--out={out}", f"--repeat={repeat}", f"--width={width}", f"--height={height}"]
     wishes += [f"--story={pattern}" for pattern in story or ()]

@@ -194,10 +194,10 @@ def _accessibility(value: str) -> str:
 
 
 def _isolation(value: str) -> str:
-    if value not in list(Isolation):
-        msg = f"it has to be one of {', '.join(Isolation)}"
+    if value.lower() not in set(Isolation):
+        msg = f"it is none of {', '.join(Isolation)}"
         raise ValueError(msg)
-    return value
+    return value.lower()
 
 
 def _few(words: list[str], most: int, what: str) -> list[str]:

@@ -12,7 +12,8 @@ def seen(found: OrderDependence) -> Notice:
     return Notice(
         "order_dependent",
         f"In a page that had shown {found.suspect} it gave another picture; loaded by itself it"
-        f" gives this one. {_left(found)}",
+        f" gives this one, which counts. {_left(found)} Seen {PROVEN_BY} times, it is loaded by"
+        " itself from then on.",
     )
 
 
@@ -21,7 +22,8 @@ def kept_apart(found: OrderDependence) -> Notice:
     return Notice(
         "order_dependent",
         f"It is loaded by itself, because {PROVEN_BY} times it gave another picture in a page that"
-        f" had shown other stories, last {found.suspect}. {_left(found)}",
+        f" had shown other stories, last {found.suspect}. {_left(found)} A shared page is tried"
+        f" again {TRIED_AGAIN_AFTER_DAYS} days after that was last seen.",
     )
 
 
@@ -30,4 +32,4 @@ def _left(found: OrderDependence) -> str:
         return "Nothing was seen to be left behind."
     more = len(found.left) - NAMED
     named = ", ".join(found.left[:NAMED]) + (f" and {more} more" if more > 0 else "")
-    return f"Left behind: {named}."
+    return f"Left behind: {named}. {found.suspect} should clear that away when it ends."

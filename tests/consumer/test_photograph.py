@@ -184,7 +184,7 @@ async def test_order_dependence_is_told_with_its_suspect_and_handed_on() -> None
     (notice,) = result.warnings
     assert notice.code == "order_dependent"
     assert "shown a--before" in notice.text
-    assert "Left behind: class dark of html." in notice.text
+    assert "Left behind: class dark of html. a--before should clear that away" in notice.text
     assert result.order_dependence is not None
     assert result.order_dependence.suspect == "a--before"
 

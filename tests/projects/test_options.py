@@ -82,6 +82,7 @@ def test_an_option_that_cannot_be_says_why(given: str, problem: str) -> None:
         ("story_tags=none", []),
         ("accessibility=Block", "block"),
         ("isolation=fresh-context", "fresh-context"),
+        ("isolation=Strict", "strict"),
     ],
 )
 def test_an_option_is_stored_in_one_form(given: str, stored: object) -> None:
@@ -109,7 +110,7 @@ def test_an_option_is_stored_in_one_form(given: str, stored: object) -> None:
         ("allowed_hosts=" + ",".join(f"h{n}.test" for n in range(51)), "more than 50 hosts"),
         ("allowed_hosts=https://a.test/", "is not a host such as"),
         ("accessibility=yes", "none of off, addon, record, block"),
-        ("isolation=fresh", "one of shared, strict, fresh-context"),
+        ("isolation=fresh", "none of shared, strict, fresh-context"),
         ("story_tags=!", "is not a tag such as"),
         ("story_tags=!!a", "is not a tag such as"),
         ("story_tags=" + "a" * 61, "is not a tag such as"),

@@ -131,6 +131,7 @@ async def test_stories_that_do_not_always_hold_still_are_named(
     assert "hold still" not in (await visitor.page("/projects/shop")).text
     await a_result(hand, {"a--one": "red"}, level=Level.NEVER)
     text = (await visitor.page("/projects/shop")).text
+    assert "--repeat 10 shows it on your machine" in text
     assert "a--one · default 100% moved to the end 1 time, in 1 capture" in text
     page = await snapshot_page(visitor, 2, "unchanged")
     assert "Flake score 100% of 1 capture" in page.text

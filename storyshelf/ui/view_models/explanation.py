@@ -33,6 +33,9 @@ IN_WORDS = {
     "all_ignored": "Nothing of the picture is compared.",
     "many_ignored": "More is to be ignored than can be.",
     "undeclared_shot": "Its play function asks for a shot that is not declared.",
+    "order_dependent": "What it shows depends on the stories shown before it.",
+    "bad_parameter": "A parameter could not be followed.",
+    "unknown_viewport": "A viewport's name is not known.",
     "unreadable_file": "A file of stories did not load.",
 }
 STILL = {

@@ -54,10 +54,11 @@ HINTS = {
     "captures_docs": "",
     "story_tags": "A tag that a story must have, or with ! must not have, such as test or"
     " !experimental; one a line. Other stories are skipped and keep their baselines.",
-    "accessibility": "What is compared are rules that a story breaks, with those that its baseline"
-    " breaks.",
+    "accessibility": "The rules that a story breaks are compared with those that its baseline"
+    " breaks: new, fixed or still there.",
     "isolation": "A shared page takes less than half the time. Its picture counts only where it is"
-    " the baseline's, byte for byte; whatever differs is loaded by itself and shot again.",
+    " the baseline's, byte for byte; whatever differs is loaded by itself and shot again. A"
+    " story that depends on others all the same is named in its warnings, and kept apart.",
 }
 ACCESSIBILITY = {
     Accessibility.OFF.value: "Nothing is recorded",
