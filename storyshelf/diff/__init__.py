@@ -1,11 +1,11 @@
 """Whether two pictures are equal, and if not, where: pure functions over bytes and arrays.
 
-`verdict` answers for a pair of PNG files and is all that other packages need. Under it `png`
-refuses what cannot be trusted and decodes the rest, `compare` sorts the pixels that differ by how
-far they do, `antialias` forgives the edges that only moved within a pixel, `faint` finds what is
-under the threshold for each pixel and still visible as a whole, `ignored` leaves out what nobody
-wants compared, `regions` and `mask` are what a
-reviewer is shown. Nothing here opens a file, waits, or keeps state.
+`verdict` answers for a pair of PNG files, and `cover` tells whether what differs lies where it may.
+Under `verdict`, `png` refuses what cannot be trusted and decodes the rest, `compare` sorts the
+pixels that differ by how far they do, `ignored` leaves out what nobody wants compared, `antialias`
+forgives the edges that only moved within a pixel, `faint` finds what is under the threshold for
+each pixel and still visible as a whole, `regions` and `mask` are what a reviewer is shown. Nothing
+here opens a file, waits, or keeps state.
 
 The metric has a name, `yiq-7`, because the engines in use do not agree on one and it is stored with
 every verdict: it is that of pixelmatch 5 to 7 (8 measures in OKLab), and on opaque pictures the

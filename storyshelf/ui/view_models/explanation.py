@@ -187,7 +187,7 @@ def steadiness_facts(known: Steadiness | None) -> Sequence[Fact]:
     return _given(
         ("Held still", STILL[known.level]),
         ("Flake score", f"{known.flakiness:.0%} of {number_of(known.captures, 'capture')}"),
-        ("Moved to the end", f"{number_of(known.unstable, 'time')}" if known.unstable else ""),
+        ("Moved to the end", number_of(known.unstable, "time") if known.unstable else ""),
     )
 
 
