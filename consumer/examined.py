@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from consumer.parameter_values import STORABLE, Label
 from storyshelf.bundle.accessibility import MAX_CHECKS
@@ -62,12 +62,25 @@ class Violation:
     places: Annotated[tuple[FaultyPlace, ...], Field(max_length=MAX_PLACES)]
 
 
+def _few_places(violations: tuple[Violation, ...]) -> tuple[Violation, ...]:
+    """Return them if their places are no more than are kept in all; raises ValueError."""
+    if sum(len(violation.places) for violation in violations) > MAX_PLACES:
+        msg = f"they have more than {MAX_PLACES} places"
+        raise ValueError(msg)
+    return violations
+
+
+Violations = Annotated[
+    tuple[Violation, ...], Field(max_length=MAX_RULES), AfterValidator(_few_places)
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Examined:
     """What was found; `left_out` counts places beyond the bounds, `problem` says what failed."""
 
     found_by: FoundBy
     engine: Line
-    violations: Annotated[tuple[Violation, ...], Field(max_length=MAX_RULES)] = ()
+    violations: Violations = ()
     left_out: Annotated[int, Field(ge=0, lt=2**31)] = 0
     problem: Line = ""

@@ -4,6 +4,10 @@ A picture taken in such a page counts only if its bytes are its baseline's: then
 left has changed it. So nothing here makes a picture right or wrong. It saves pictures that would
 not match, and it names the suspect.
 
+A story that means harm could cover the next one with a copy of that one's baseline. That is the
+accepted limit: it is code of the same project, which could also draw its own baseline; no other
+project has a page of this origin, and `isolation: "strict"` keeps a project's stories apart.
+
 Everything that is found once a story has gone is tried. If the next picture matches, it is harmless
 for good: a style sheet of a library, a theme's class. If pictures beside it do not match, of two
 stories that match when loaded by themselves, no other is taken beside it.

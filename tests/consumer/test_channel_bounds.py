@@ -57,6 +57,7 @@ BEYOND: Mapping[str, list[Any]] = {
         FOUND | {"violations": [RULE | {"help": LONG}]},
         FOUND | {"violations": [RULE | {"help_url": NUL}]},
         FOUND | {"violations": [RULE | {"places": [PLACE] * (ex.MAX_PLACES + 1)}]},
+        FOUND | {"violations": [RULE | {"places": [PLACE] * (ex.MAX_PLACES // 2 + 1)}] * 2},
         *(FOUND | {"violations": [RULE | {"places": [PLACE | {name: LONG}]}]} for name in PLACE),
     ],
     "ignored": [[BOX] * (m.MAX_IGNORED + 1), [BOX | {"x": -1}],
