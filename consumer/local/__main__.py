@@ -7,11 +7,12 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import structlog
 
 from consumer.local.progress import Progress
-from consumer.local.refusing import INTERRUPTED
+from consumer.local.refusing import INTERRUPTED, USAGE
 from consumer.local.run import PAGE, Asked, Machine, capture, code_of
 from consumer.local.session import Traces
 from consumer.slot_uids import FIRST_UID
@@ -75,7 +76,7 @@ def _machine(read: argparse.Namespace) -> Machine:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="storyshelf capture", description=__doc__)
+    parser = _Parser(prog="storyshelf capture", description=__doc__)
     parser.add_argument("folder", type=Path, metavar="DIR", help="a built Storybook")
     parser.add_argument("--out", type=Path, default=OUT, help="folder to write to")
     parser.add_argument("--story", action="append", default=[], help="id, or pattern")
@@ -93,6 +94,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--stories-per-child", type=int, default=500)
     parser.add_argument("--memory-mb", type=int, help="of one child; else derived")
     return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """Refuses as the CLI does, without a usage: that would list what people cannot give."""
+
+    def error(self, message: str) -> NoReturn:
+        problem = message.removeprefix("argument ")
+        self.exit(USAGE, f"Error: {problem}\nRun `storyshelf capture --help`.\n")
 
 
 class _between:  # noqa: N801  # argparse names a type in its message by this

@@ -46,7 +46,10 @@ def test_a_folder_that_is_no_storybook_is_refused_with_what_to_run(
 
 def test_an_option_that_cannot_be_is_refused(tmp_path: Path, capfd: Captured) -> None:
     assert run(["capture", str(tmp_path), "--width", "20"]) == 2
-    assert "20 is not from 200 to 2560" in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert said == (
+        "Error: --width: 20 is not from 200 to 2560\nRun `storyshelf capture --help`.\n"
+    )
 
 
 def test_a_folder_whose_name_looks_like_an_option_is_a_folder(
