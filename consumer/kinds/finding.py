@@ -83,8 +83,11 @@ def has_moved(shot: Shot) -> bool:
 
 
 def lies_where_it_moves(compared: Compared, moving: tuple[Region, ...]) -> bool:
-    """Tell whether all that differs lies inside of what moves; another size lies nowhere."""
-    if compared.outcome is not Outcome.CHANGED:
+    """Tell whether all that differs lies inside of what moves; another size lies nowhere.
+
+    Nor does a change that a child names no region of.
+    """
+    if compared.outcome is not Outcome.CHANGED or not compared.regions:
         return False
     return all(is_covered(place, moving, MARGIN_PX) for place in regions_of(compared.regions))
 

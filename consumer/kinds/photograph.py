@@ -290,7 +290,7 @@ class Photographer:
             warnings=(
                 *finding.warnings,
                 *_notices(captured),
-                *nothing_compared(captured, commission.ignored),
+                *nothing_compared(captured, commission.ignored, commission.snapshot.moving),
                 *notices_of(findings),
             ),
             timings_ms={**captured.timings_ms, **commission.watch.taken_ms},

@@ -1,12 +1,16 @@
 """Stories that do not hold still: what of it is a change, and what is known to move."""
 
+from dataclasses import replace
+
 import pytest
 
-from consumer.messages import Page
+from consumer.kinds.finding import lies_where_it_moves
+from consumer.messages import Box, Page
 from storyshelf.diff.cover import Region, is_covered
 from storyshelf.snapshots.snapshot import SnapshotResult, Verdict
 from storyshelf.snapshots.steadiness import Level
 from storyshelf.storage.blobs import key_of
+from tests.consumer.test_channel import COMPARED
 from tests.consumer.test_photograph import Sitter, SlowBlobs, drawn, result_by
 from tests.fakes import FakeClock
 
@@ -76,6 +80,13 @@ async def test_what_was_known_to_move_stays_known_with_what_is_new() -> None:
 async def test_pictures_of_two_sizes_tell_of_no_place() -> None:
     result, _ = await result_of("red then 9@20,30", "blue then 9@20,30", baseline="green")
     assert result.verdict is Verdict.UNSTABLE
+
+
+def test_a_change_that_names_no_region_lies_nowhere() -> None:
+    """A child that says so is not believed: else it would be no change at all."""
+    there = replace(COMPARED, regions=(Box(1, 2, 3, 4),))
+    assert lies_where_it_moves(there, ((0, 0, 10, 10),))
+    assert not lies_where_it_moves(replace(there, regions=()), ((0, 0, 10, 10),))
 
 
 @pytest.mark.parametrize(
