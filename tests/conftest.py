@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import pytest
 import structlog
+from hypothesis import HealthCheck, settings
 from sqlalchemy.engine.url import make_url
 
 from storyshelf.clock import SystemClock
@@ -24,6 +25,10 @@ from tests.db.server import from_sync, on_server, running_server
 TEMPLATE = "template_storyshelf"
 OWNER = "storyshelf"
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+# A law is not broken by a busy machine: no example has a time of its own beside its test's.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 def pytest_configure() -> None:

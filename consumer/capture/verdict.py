@@ -85,11 +85,6 @@ def judge_late(report: Report, waited_s: float) -> StoryError:
     return StoryError(ErrorCode.RENDER_TIMEOUT, text[:MAX_MESSAGE], stack)
 
 
-def _left(raw: object) -> tuple[str, ...]:
-    texts = raw[:MAX_LEFT] if isinstance(raw, list) else []
-    return tuple(text for each in texts if (text := plain(each, MAX_SHORT_TEXT)))
-
-
 def plain(text: object, limit: int) -> str:
     """Return text that can be stored and sent: bounded, whole characters, no address of ours."""
     if not isinstance(text, str):
@@ -112,6 +107,11 @@ def _unreached(shot: str, reached: tuple[str, ...]) -> str:
 def _shots(raw: object) -> tuple[str, ...]:
     names = raw if isinstance(raw, list) else []
     return tuple(plain(name, MAX_SHOT_NAME) for name in names[:MAX_SHOTS])
+
+
+def _left(raw: object) -> tuple[str, ...]:
+    texts = raw[:MAX_LEFT] if isinstance(raw, list) else []
+    return tuple(text for each in texts if (text := plain(each, MAX_SHORT_TEXT)))
 
 
 def _error(raw: object) -> StoryError | None:
