@@ -132,6 +132,7 @@ class Studio:
             sitting = replace(self._sitting, budget=budget)
             return replace(look, picture=await with_findings(sitting, look.picture))
         except TROUBLE:
+            await on_stage(Stage.RECOVERING)
             await self._open_pool().discard(Page.SHARED)
             return None
 

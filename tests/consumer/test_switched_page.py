@@ -59,6 +59,12 @@ LEAKS = {
     "prototype": ("Array.prototype.at = () => 'wrong';", "", None),
 }
 SHOWS = "root.innerHTML = `<p>${location.pathname} ${window.legacyTheme} ${['right'].at(0)}</p>`;"
+# What a story does to the page that the next one is to be shown in.
+SABOTAGE = {
+    "a reload": "setTimeout(() => location.reload(), 400);",
+    "a dialog": "setInterval(() => alert('still here'), 300);",
+    "lists that lose all": "Array.from = () => []; Array.prototype.filter = () => [];",
+}
 TRACELESS = {
     "storage": (
         "localStorage.setItem('seen', 1); sessionStorage.setItem('seen', 1);"
@@ -190,6 +196,21 @@ async def test_a_story_that_fails_only_after_another_is_right_by_itself(opened: 
     assert "global used" in picture.order_dependence.left
 
 
+@pytest.mark.parametrize("act", SABOTAGE)
+async def test_what_a_story_does_to_its_page_is_not_told_of_the_next(
+    opened: Opener, act: str
+) -> None:
+    first = f"root.textContent = 'first'; {SABOTAGE[act]}"
+    waits = "root.textContent = 'second'; await new Promise((go) => setTimeout(go, 500));"
+    stage = await opened(pair(first, waits))
+    key = await by_itself(stage, "a--second")
+    await by_itself(stage, "a--first")
+    after = await switched(stage, "a--second", key)
+    assert (after.page, key_of(after)) == (Page.SHARED, key)
+    assert (after.error, after.warnings) == (None, ())
+    assert (await switched(stage, "a--third", key)).page is Page.SWITCHED
+
+
 async def test_a_page_with_a_warning_or_a_story_gone_wrong_is_not_shared(opened: Opener) -> None:
     stories = {
         "a--square": html(SQUARE),
@@ -257,6 +278,7 @@ async def test_a_browser_killed_under_a_switched_page_costs_no_story(
     killed = await switched(replace(stage, at_stage=kill_once), "a--b", keys["a--b"])
     assert (killed.error, key_of(killed), killed.page) == (None, keys["a--b"], Page.SHARED)
     assert killed.order_dependence is None
+    assert Stage.RECOVERING in stage.stages
     after = await switched(stage, "a--a", keys["a--a"])
     assert (key_of(after), after.page) == (keys["a--a"], Page.SWITCHED)
 
