@@ -31,6 +31,16 @@ const readiness = (() => {
   const watch = (root) => observer.observe(root, {
     subtree: true, childList: true, characterData: true, attributes: true,
   });
+  // An element keeps the layer that its animation had until its style is worked out anew: drawn on a
+  // layer of its own, the edges of round shapes are other pixels. The rule changes none.
+  const layers = new CSSStyleSheet();
+  layers.replaceSync("*, *::before, *::after, *::backdrop { -webkit-tap-highlight-color: transparent; }");
+  const dropLayers = () => {
+    for (const root of roots()) {
+      root.adoptedStyleSheets = root.adoptedStyleSheets.includes(layers)
+        ? root.adoptedStyleSheets.filter((each) => each !== layers) : [...root.adoptedStyleSheets, layers];
+    }
+  };
   const roots = () => [document, ...shadows.map((each) => each.deref()).filter(Boolean)];
   const everywhere = (selector) => roots().flatMap((root) => Array.from(root.querySelectorAll(selector)));
   const freeze = (root) => {
@@ -137,6 +147,7 @@ const readiness = (() => {
     async stop() {
       frames.hold();
       endAnimations();
+      dropLayers();
       await nextFrame();
       await nextFrame();
     },
