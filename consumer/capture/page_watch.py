@@ -46,6 +46,17 @@ class PageCrashedError(StoryshelfError):
 UNREADABLE = (ValueError, OverflowError, RecursionError)
 
 
+# The driver's words for a page that went away under a call.
+LEFT = (
+    "context was destroyed",
+    "Cannot find context",
+    "interrupted by another navigation",
+    "frame was detached",
+    "Frame was detached",
+    "navigated or closed",
+)
+
+
 class NavigatedAwayError(StoryshelfError):
     """The page left the story; `is_reload` where it went to the very address it was at."""
 
@@ -175,7 +186,7 @@ class PageWatch:
         """Give the event that explains a cut call the turn of the loop that it may be behind."""
         if "Target crashed" in error.message or "Page crashed" in error.message:
             raise PageCrashedError from None
-        if "context was destroyed" in error.message:
+        if any(words in error.message for words in LEFT):
             await asyncio.wait({self._trouble}, timeout=1)
             if self._trouble.done():
                 self._trouble.result()
