@@ -38,13 +38,18 @@ INSERT INTO blobs (key, size_bytes)
 SELECT encode(sha256(convert_to(n::text, 'UTF8')), 'hex'), 1 FROM generate_series(0, 8000) AS n
 """
 
+TRACES = """
+INSERT INTO traces (snapshot_id, state, job_id, blob_key, size_bytes, note, wished_by, ended_at)
+SELECT id, 'recorded', id, image_key, 1, '', 'Ada', now() FROM snapshots WHERE id % 10 = 0
+"""
+
 
 @pytest.fixture
 async def hand(db: Database, tmp_path: Path) -> Hand:
     hand = await a_hand(db, LocalBlobs(tmp_path))
     await hand.run({"a--one": "red", "b--two": "red"})
     async with db.transaction() as tx:
-        for statement in (BUILDS, BLOBS, MANY):
+        for statement in (BUILDS, BLOBS, MANY, TRACES):
             await tx.execute(text(statement))
     async with db.engine.connect() as connection:
         await connection.exec_driver_sql("ANALYZE")
@@ -70,8 +75,8 @@ async def scans_of(hand: Hand, statement: TextClause, **values: object) -> set[t
 @pytest.mark.timeout(60)
 async def test_a_sweep_asks_an_index_about_each_blob(hand: Hand) -> None:
     scans = await scans_of(hand, UNUSED, after="", before=before(), page=1000)
-    assert {table for table, _ in scans} == {"blobs", "bundle_files", "snapshots"}
-    assert ("snapshots", "Seq Scan") not in scans
+    assert {table for table, _ in scans} == {"blobs", "bundle_files", "snapshots", "traces"}
+    assert scans.isdisjoint({("snapshots", "Seq Scan"), ("traces", "Seq Scan")})
 
 
 @pytest.mark.timeout(60)

@@ -19,6 +19,8 @@ NO_PAGES = {  # pictures, files, parts of pages, and ways that lead elsewhere
     "/projects",
     "/projects/{slug}/branches/{branch:path}/storybook",
     "/projects/{slug}/builds/{number}/live",
+    "/projects/{slug}/builds/{number}/snapshots/{snapshot_id}/trace",
+    "/projects/{slug}/builds/{number}/snapshots/{snapshot_id}/trace.zip",
     "/projects/{slug}/builds/{number}/storybook",
     "/projects/{slug}/images/{sha256}",
     "/projects/{slug}/thumbnails/{sha256}",

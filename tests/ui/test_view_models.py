@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 from pydantic import BaseModel
 
-from storyshelf.api import schemas
+from storyshelf.api import schemas, steadiness
 from storyshelf.ui import view_models, words
 from storyshelf.ui.render import TEMPLATES
 from tests.test_house.read_by_name import read_by_name
@@ -54,7 +54,7 @@ def test_every_field_is_printed_by_a_template(name: str) -> None:
 
 
 def test_what_vulture_is_told_of_is_a_field_still() -> None:
-    known = {name for each in (schemas, words) for name in fields_in(each)}
+    known = {name for each in (schemas, steadiness, words) for name in fields_in(each)}
     known |= {name for each in MODULES for name in fields_in(module_of(each))}
     assert set(read_by_name(Names())) <= known
 
