@@ -56,7 +56,7 @@ HINTS = {
     " !experimental; one a line. Other stories are skipped and keep their baselines.",
     "accessibility": "The rules that a story breaks are compared with those that its baseline"
     " breaks: new, fixed or still there.",
-    "isolation": "A shared page takes less than half the time. Its picture counts only where it is"
+    "isolation": "A shared page saves most stories a load. Its picture counts only where it is"
     " the baseline's, byte for byte; whatever differs is loaded by itself and shot again. A"
     " story that depends on others all the same is named in its warnings, and kept apart.",
 }
