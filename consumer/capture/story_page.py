@@ -92,7 +92,7 @@ class StoryPage:
     async def clean(self, budget: Budget, *, keeps_workers: bool = False) -> None:
         """Remove what a story before has stored, in this page or in one that is gone.
 
-        Caches of files are kept, and service workers with theirs where it says so.
+        Caches of files are kept, and service workers where that is asked for.
         """
         self.watch.begin()
         types = STORED if keeps_workers else "all"
